@@ -29,6 +29,7 @@ from thalweg.errors import (
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
 from thalweg.models import Online
+from thalweg.rules import validate_snapshot
 
 every_policy = pytest.mark.parametrize("policy", POLICIES, ids=NAMES)
 
@@ -340,8 +341,7 @@ def test_long_runs_of_one_action_leave_finite_numbers(policy):
         assert np.isfinite(part).all() or name == "packed"
     index = policy.choose(state, actions[0] if is_linear(policy) else None)
     assert index in (0, 1)
-    for field, rule in policy.rules(state):
-        rule.validate(getattr(state, field), field)
+    validate_snapshot(policy.State, state, "state", (policy,))
 
 
 def test_an_agent_needs_a_policy():

@@ -12,9 +12,10 @@ from thalweg.bandits import (
     abrupt_environment,
     simulate,
 )
-from thalweg.errors import InvalidParameterError
+from thalweg.errors import InvalidParameterError, PersistenceError
 from thalweg.learners import Tracker
 from thalweg.losses import Round, SquaredError
+from thalweg.rules import validate_snapshot
 
 POLICY = TrackerLinUCB(ridge=0.1, radius=1.2, error_probability=0.05)
 
@@ -84,9 +85,8 @@ def test_it_loses_less_than_lin_ucb_after_changes_that_it_knows_nothing_of():
 def test_a_tracker_of_another_kind_in_a_state_is_refused():
     state = POLICY.init(2)
     other = Tracker("all").init(np.zeros(2)).packed
-    assert any(
-        name == "packed" and getattr(rule, "is_true", True) is False
-        for name, rule in POLICY.rules(state._replace(packed=other))
-    )
+    wrong = state._replace(packed=other)
+    with pytest.raises(PersistenceError, match=r"its 'state.packed' must be a Tracker"):
+        validate_snapshot(POLICY.State, wrong, "state", (POLICY,))
     with pytest.raises(InvalidParameterError, match="TrackerLinUCB"):
         POLICY.choose(state._replace(packed=other[:-1]), np.zeros((1, 2)))

@@ -13,6 +13,7 @@ from thalweg.calendar.row_clock import (
 from thalweg.calendar.row_places import grid_steps
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY
+from thalweg.rules import obeys
 
 HOUR = DAY // 24
 START = 19_800 * DAY
@@ -73,7 +74,7 @@ def test_steps_between_rows_of_quarters_are_those_of_their_grid():
 
 def test_what_no_rows_could_show_is_not_possible():
     clock = clock_of(HOURS)
-    assert clock.is_possible(60) and not clock.is_possible(59)
+    assert obeys(RowClock, clock)
     for change in (
         {"first_grid": (0, 0, 0, 0, 0)},
         {"last_grid": (1, 2)},
@@ -81,5 +82,6 @@ def test_what_no_rows_could_show_is_not_possible():
         {"first_times": clock.first_times[:-1]},
         {"last_time": 1.5},
         {"backward_row": 61},
+        {"rows": 7},
     ):
-        assert not clock._replace(**change).is_possible(60)
+        assert not obeys(RowClock, clock._replace(**change))

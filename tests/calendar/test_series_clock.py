@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from thalweg.calendar.series_clock import RowTimes, SeriesClock
+from thalweg.rules import obeys
 
 HOUR = np.timedelta64(1, "h")
 START = np.datetime64("2024-03-01T00", "ns")
@@ -89,15 +90,15 @@ def test_rows_on_weekdays_without_rows_are_left_out_and_counted():
     monday = every[-1] + np.timedelta64(15, "D")
     assert clock.times_ahead(1) == monday
     wrong = tuple(clock.grid._replace(weekdays=128))
-    assert clock.is_possible()
-    assert not clock._replace(grid_fields=wrong).is_possible()
+    assert obeys(SeriesClock, clock)
+    assert not obeys(SeriesClock, clock._replace(grid_fields=wrong))
 
 
 def test_what_a_file_cannot_hold_is_refused():
     clock, _ = clock_of(HOURS)
-    assert SeriesClock().is_possible() and clock.is_possible()
+    assert obeys(SeriesClock, SeriesClock()) and obeys(SeriesClock, clock)
     for change in (
         {"kind": "months"}, {"grid_fields": None}, {"position": "1"},
         {"position": None}, {"last_time": 1.5}, {"offset": "x"},
     ):  # fmt: skip
-        assert not clock._replace(**change).is_possible()
+        assert not obeys(SeriesClock, clock._replace(**change))

@@ -20,7 +20,8 @@ from thalweg.evaluation.classifier_run import (
     ClassifierRunSnapshot,
 )
 from thalweg.losses import Logistic
-from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
+from thalweg.persistence import SavedModel, dumps, loads
+from thalweg.rules import restore_snapshot
 from thalweg.tables.class_labels import ClassLabels
 
 RNG = np.random.default_rng(0)

@@ -17,7 +17,8 @@ from thalweg.evaluation.simple_baselines import (
 )
 from thalweg.learners import Tracker
 from thalweg.losses import SquaredError
-from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
+from thalweg.persistence import SavedModel, dumps, loads
+from thalweg.rules import restore_snapshot
 
 HOURS = np.datetime64("2024-03-01T00") + np.arange(800) * np.timedelta64(1, "h")
 RNG = np.random.default_rng(1)

@@ -13,7 +13,8 @@ from thalweg.evaluation.tracker_run import (
     TrackerRunSnapshot,
 )
 from thalweg.learners import Tracker
-from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
+from thalweg.persistence import SavedModel, dumps, loads
+from thalweg.rules import restore_snapshot
 
 RNG = np.random.default_rng(0)
 T, NAMES = 300, ("a", "b", "c")

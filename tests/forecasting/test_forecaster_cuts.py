@@ -122,5 +122,5 @@ def test_first_rows_that_no_series_has_are_refused(change, tmp_path):
     progress = record.progress._replace(first_rows=first_rows)
     saved.extra[FIELD] = record._replace(progress=progress)
     persistence.save(tmp_path / "model.thalweg", saved)
-    with pytest.raises(PersistenceError, match="rows with times"):
+    with pytest.raises(PersistenceError, match="'forecaster.progress.first_rows"):
         Forecaster.load(tmp_path / "model.thalweg")

@@ -164,6 +164,26 @@ def test_a_count_that_no_state_has_is_refused(record, tmp_path, place, value):
         damaged(record, tmp_path / "damaged.thalweg", change)
 
 
+NOT_NEGATIVE = {
+    "deviation": lambda views: views.counters[layout.DEVIATION :],
+    "losses": lambda views: views.losses[1],
+    "smoothing_values": lambda views: views.smoothing[exponential_smoothing.VALUES :],
+    "smoothing_weight": lambda views: views.smoothing[exponential_smoothing.WEIGHT :],
+    "largest_errors": lambda views: views.largest_errors[0],
+}
+
+
+@pytest.mark.parametrize("place", NOT_NEGATIVE)
+def test_a_negative_size_is_refused_as_it_would_lead_to_nan(record, tmp_path, place):
+    def change(fields):
+        NOT_NEGATIVE[place](views_of(fields))[0] = -1e308
+
+    with pytest.raises(
+        PersistenceError, match=r"'forecaster.packed.* must be .* from 0"
+    ):
+        damaged(record, tmp_path / "damaged.thalweg", change)
+
+
 def set_packed(fields, value):
     fields["packed"][7] = value
 
@@ -216,7 +236,7 @@ def set_progress(name, value):
         set_progress("first_time", 2**70),
         set_progress("grid", {"first": 0, "step": 0, "months": 0, "day": 0}),
         set_progress("grid", {"first": 0, "step": 5, "months": 0, "day": 77}),
-        set_progress("grid", {"first": 0, "step": 5}),
+        set_progress("grid", {"first": 0, "day": 5}),
         set_progress("grid", 3),
     ],
     ids=range(29),

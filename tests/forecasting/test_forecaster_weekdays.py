@@ -139,7 +139,7 @@ def test_weekdays_that_no_series_has_are_refused(weekdays, tmp_path):
     progress = record.progress._replace(grid=grid)
     saved.extra[FIELD] = record._replace(progress=progress)
     tw.persistence.save(tmp_path / "model.thalweg", saved)
-    with pytest.raises(PersistenceError, match="a grid of times"):
+    with pytest.raises(PersistenceError, match="progress.grid.weekdays"):
         tw.Forecaster.load(tmp_path / "model.thalweg")
 
 

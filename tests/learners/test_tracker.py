@@ -349,7 +349,7 @@ def test_before_the_first_round_the_committee_has_its_prior_and_there_is_no_seas
     assert state.season == 1
     for season in (0.0, layout.MAX_SEASON + 1.0):
         layout.views(state.packed, 2).counters[layout.SEASON] = season
-        with pytest.raises(InvalidParameterError, match="a valid season"):
+        with pytest.raises(InvalidParameterError, match=r"counters\[1\] .* 1 to 512"):
             learner.check_state(state)
 
 
@@ -362,7 +362,7 @@ def test_a_state_with_other_hinges_is_refused():
     for coordinate in (-1.0, 4.0, np.nan):
         state = Tracker().init(np.zeros(2))
         layout.views(state.packed, 2).curvature.coordinates[1, 7] = coordinate
-        with pytest.raises(InvalidParameterError, match="coordinates from 0 to 3"):
+        with pytest.raises(InvalidParameterError, match="coordinates .* from 0 to 3"):
             Tracker().check_state(state)
 
 

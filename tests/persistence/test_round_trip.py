@@ -146,7 +146,7 @@ def test_the_state_of_another_learner_is_refused():
     model = train_model(
         DiscountedGradient(0.9, "tracking", domain=Ball(3.0)), Tracking()
     )
-    with pytest.raises(PersistenceError, match="has no state of kind GradientState"):
+    with pytest.raises(PersistenceError, match="of type GradientState"):
         dumps(SavedModel(RecursiveLeastSquares(), SquaredError(), model.state))
 
 

@@ -1,4 +1,4 @@
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pytest
@@ -6,15 +6,15 @@ import pytest
 import thalweg as tw
 from tests.persistence.test_round_trip import is_identical
 from thalweg.errors import PersistenceError
-from thalweg.persistence import SavedModel, dumps, loads, restore_snapshot
-from thalweg.persistence.snapshots import (
+from thalweg.persistence import SavedModel, dumps, loads
+from thalweg.persistence.snapshots import Component, StateOf
+from thalweg.rules import (
     Array,
-    Component,
     Condition,
     Count,
     Number,
     OneOf,
-    StateOf,
+    restore_snapshot,
     validate_snapshot,
 )
 from thalweg.types import FloatArray
@@ -26,6 +26,13 @@ class Inner(NamedTuple):
     """A component's state."""
 
     sums: FloatArray
+    count: int = 0
+
+
+class Counted(NamedTuple):
+    """A component's state with a rule."""
+
+    sums: Annotated[FloatArray, Array(("count",))]
     count: int = 0
 
 
@@ -76,6 +83,7 @@ def test_a_field_that_came_later_has_its_default():
     [
         (("inner", "sums"), np.zeros(2, np.float32)), (("inner", "sums"), None),
         (("inner", "sums"), np.zeros(2, bool)), (("inner", "sums"), 0.0),
+        (("inner", "sums"), np.array(0.0)),
         (("inner", "count"), -1), (("inner", "count"), True), (("inner", "count"), 1.0),
         (("inner", "count"), 2**53 + 1), (("inner",), (1, 2)), (("inner",), None),
         (("name",), 1), (("ratio",), 1), (("ratio",), np.float64(1)), (("flag",), 1),
@@ -168,21 +176,18 @@ def test_rules_say_more_than_a_type_can(rule, right, wrong):
 class Counter(Component):
     """A component with an array."""
 
-    Snapshot = Inner
+    Snapshot = Counted
 
     def __init__(self):
         self.sums = np.zeros(0)
         self.count = 0
 
-    def rules(self, snapshot):
-        yield "sums", Array((snapshot.count,))
-
 
 class Counters(NamedTuple):
     """All that changes in a component of components."""
 
-    first: Inner
-    others: tuple[Inner, ...]
+    first: Counted
+    others: tuple[Counted, ...]
 
 
 class Pair(Component):
@@ -205,7 +210,7 @@ def test_components_are_restored_through_all_levels():
 
 def test_a_rule_of_a_component_within_names_the_whole_path():
     snapshot = Pair().snapshot()
-    wrong = snapshot._replace(others=(snapshot.first, Inner(np.ones(1))))
+    wrong = snapshot._replace(others=(snapshot.first, Counted(np.ones(1))))
     with pytest.raises(PersistenceError, match=r"its 'run.others\[1\].sums' must be 0"):
         Pair().restore(wrong, "run")
     with pytest.raises(PersistenceError, match=r"its 'run.others' must be 2 parts"):

@@ -232,9 +232,9 @@ def store_no_numbers(fields, arrays):
     "change, words",
     [
         (spoil_number, "the packed of Tracker is not finite"),
-        (shorten_numbers, "the packed of Tracker does not fit its settings"),
-        (narrow_numbers, "the packed of Tracker does not fit its settings"),
-        (store_no_numbers, "the packed of Tracker does not fit its settings"),
+        (shorten_numbers, "Tracker plays from a state that its init gave"),
+        (narrow_numbers, "Tracker plays from a state that its init gave"),
+        (store_no_numbers, "Tracker plays from a state that its init gave"),
     ],
 )
 def test_stored_arrays_of_a_tracker_that_was_none_are_refused(change, words):

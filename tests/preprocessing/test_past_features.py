@@ -1,6 +1,8 @@
 """Features of a target's past: held to slow versions of what is pooled, and to means
 by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,13 +14,13 @@ from tests.kernels.plain_forecasts import pooled_forecasts, smoothing_forecasts
 from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, RowClock
 from thalweg.calendar.season_finder import DAY, Seasons, SeasonSearch, find_seasons
 from thalweg.preprocessing.forecaster_state import ForecasterState
-from thalweg.preprocessing.past_check import is_possible_past
 from thalweg.preprocessing.past_features import (
     MAX_FORECAST_DELAY,
     PastState,
     carry_last,
 )
 from thalweg.preprocessing.past_forecasts import forecaster_settings
+from thalweg.rules import obeys
 
 HOUR, RNG = DAY // 24, np.random.default_rng(7)
 START = np.datetime64("2024-01-05T06:00", "ns").astype(np.int64)
@@ -212,6 +214,13 @@ def test_a_long_gap_costs_no_more_than_some_cycles_and_stays_in_phase():
     np.testing.assert_array_equal(
         features_of(y, late)[-1, 0], features_of(y, near)[-1, 0]
     )
+
+
+def is_possible_past(state, clock, targets, rows, delay):
+    """Whether an encoder's state may hold these, after so many rows."""
+    scope = SimpleNamespace(seen=rows, delay=delay, k=targets, clock=clock, rows=rows)
+    is_legal_clock = obeys(RowClock, clock) and clock.rows == rows
+    return is_legal_clock and obeys(PastState, state, (scope,))
 
 
 def test_what_no_run_has_left_is_refused():

@@ -1,32 +1,41 @@
 """LinUCB that chooses among discounts by how well they predict: no γ is needed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg import checks
 from thalweg.bandits.lin_ucb import INTERVALS, DiscountedLinUCB, check_actions
-from thalweg.bandits.policy import Policy, Shape, check_reward
+from thalweg.bandits.policy import Finite, Policy, Shape, check_reward
 from thalweg.errors import InvalidParameterError
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.adaptive_lin_ucb import adaptive_run, bank_indices, learn_in_bank
 from thalweg.kernels.lin_ucb import first_largest
 from thalweg.learners import RecursiveLeastSquares
-from thalweg.persistence.snapshots import Condition
+from thalweg.rules import Condition
 from thalweg.types import FloatArray
+
+SUM_IS_1 = Condition(
+    "abs(np.logaddexp.reduce(log_weights)) < 1e-6", "logarithms of weights"
+)
+UD_FACTORS = Condition(
+    "(np.diagonal(factors, axis1=1, axis2=2) > 0).all()"
+    " and (factors[:, len(theta) :] >= 0).all()",
+    "UD factors",
+)
 
 
 class AdaptiveLinUCBState(NamedTuple):
     """The state of a bank of m discounted LinUCBs, shortest memory first."""
 
-    theta: FloatArray  # (n,) the weighted mean of their estimates
-    log_weights: FloatArray  # (m,)
-    thetas: FloatArray  # (m, n)
-    factors: FloatArray  # (m, n+3, n)
-    squared: FloatArray  # (m, n, n)
-    targets: FloatArray  # (m, n)
+    theta: Finite  # (n,) the weighted mean of their estimates
+    log_weights: Annotated[Finite, SUM_IS_1]  # (m,)
+    thetas: Finite  # (m, n)
+    factors: Annotated[Finite, UD_FACTORS]  # (m, n+3, n)
+    squared: Finite  # (m, n, n)
+    targets: Finite  # (m, n)
     rounds: int
 
     @property
@@ -160,15 +169,6 @@ class AdaptiveLinUCB(Policy[AdaptiveLinUCBState]):
         settings = self._kernel_settings
         adaptive_run(bank, settings, state.rounds, actions, rewards, choices)
         return _with_mean(bank, state.rounds + len(rewards)), choices
-
-    def rules(self, state: AdaptiveLinUCBState) -> Iterable[tuple[str, Any]]:
-        yield from super().rules(state)
-        pivots = np.diagonal(state.factors, axis1=1, axis2=2)
-        below = state.factors[:, len(state.theta) :]
-        is_factor = (pivots > 0).all() and (below >= 0).all()
-        yield "factors", Condition(is_factor, "UD factors")
-        total = np.logaddexp.reduce(state.log_weights)
-        yield "log_weights", Condition(abs(total) < 1e-6, "logarithms of weights")
 
     @property
     def _kernel_settings(self) -> FloatArray:

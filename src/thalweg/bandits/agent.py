@@ -12,7 +12,7 @@ from thalweg.bandits.tracker_lin_ucb import TrackerLinUCB
 from thalweg.bandits.ucb import DiscountedUCB, SlidingWindowUCB
 from thalweg.errors import PersistenceError, ThalwegError
 from thalweg.losses import SquaredError
-from thalweg.persistence.snapshots import restore_snapshot, validate_snapshot
+from thalweg.rules import Array, restore_snapshot, validate_snapshot
 
 POLICIES: dict[str, type[Policy[Any]]] = {
     kind.__name__: kind
@@ -94,7 +94,7 @@ class Agent:
                 "file holds numbers, never code."
             )
         try:
-            _check_rules(policy, self._state)
+            _require_legal(policy, self._state)
         except PersistenceError as error:
             raise PersistenceError(f"The agent cannot be saved: {error}.") from None
         record = AgentRecord(name, asdict(policy), self._state)  # type: ignore[call-overload]
@@ -132,12 +132,13 @@ def _restore(value: Any) -> tuple[Policy[Any], Any]:
     state = restore_snapshot(kind.State, record.state, "state")
     if state[0].ndim != 1 or len(state[0]) == 0:
         raise PersistenceError(f"its 'state.{state._fields[0]}' has no entries")
-    _check_rules(policy, state)
+    _require_legal(policy, state)
     return policy, state
 
 
-def _check_rules(policy: Policy[Any], state: Any) -> None:
+def _require_legal(policy: Policy[Any], state: Any) -> None:
     """Raise ``PersistenceError`` unless the policy could have such a state."""
-    # Each rule is asked for before the next one is made, which may rely on it.
-    for field, rule in policy.rules(state):
-        validate_snapshot(rule, getattr(state, field), f"state.{field}")
+    for name, shape in policy.shapes(policy.size_of(state)).items():
+        rule = Array(shape, may_be_nan=True)
+        rule.validate(getattr(state, name), f"state.{name}")
+    validate_snapshot(type(state), state, "state", (policy,))

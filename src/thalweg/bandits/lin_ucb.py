@@ -1,14 +1,14 @@
 """Discounted LinUCB: optimism on discounted least squares. Undiscounted at γ = 1."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg import checks
-from thalweg.bandits.policy import Policy, Shape, check_reward
+from thalweg.bandits.policy import UD_FACTOR, Finite, Policy, Shape, check_reward
 from thalweg.errors import StreamError
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.lin_ucb import (
@@ -19,7 +19,7 @@ from thalweg.kernels.lin_ucb import (
     lin_ucb_run,
 )
 from thalweg.learners import RecursiveLeastSquares
-from thalweg.persistence.snapshots import Condition
+from thalweg.rules import Condition
 from thalweg.types import FloatArray
 
 NORM_ROUNDING = 1e-9
@@ -36,13 +36,18 @@ INTERVALS = {
 """The settings beside the discount, and their ranges."""
 
 
+POSITIVE = Condition("(np.diagonal(squared) > 0).all()", "of a positive diagonal")
+
+
 class LinUCBState(NamedTuple):
     """The state of discounted LinUCB."""
 
-    theta: FloatArray  # (n,) θ̂, the estimate of the rewards' parameter
-    factor: FloatArray  # (n+3, n) the factors of V, packed: kernels/ud_factor.py
-    squared: FloatArray  # (n, n) Ṽ, in which an action k rounds old weighs γ^2k
-    target: FloatArray  # (n,) b = Vθ̂
+    theta: Finite  # (n,) θ̂, the estimate of the rewards' parameter
+    # (n+3, n) the factors of V, packed: kernels/ud_factor.py
+    factor: Annotated[Finite, UD_FACTOR]
+    # (n, n) Ṽ, in which an action k rounds old weighs γ^2k
+    squared: Annotated[Finite, POSITIVE]
+    target: Finite  # (n,) b = Vθ̂
     rounds: int  # how many rewards were learnt
 
     @property
@@ -140,14 +145,6 @@ class DiscountedLinUCB(Policy[LinUCBState]):
         settings = self.kernel_settings
         lin_ucb_run(*arrays, state.rounds, settings, actions, rewards, choices)
         return LinUCBState._make([*arrays, state.rounds + len(rewards)]), choices
-
-    def rules(self, state: LinUCBState) -> Iterable[tuple[str, Any]]:
-        yield from super().rules(state)
-        pivots, below = np.diagonal(state.factor), state.factor[len(state.theta) :]
-        is_factor = (pivots > 0).all() and (below >= 0).all()
-        yield "factor", Condition(is_factor, "a UD factor")
-        is_positive = (np.diagonal(state.squared) > 0).all()
-        yield "squared", Condition(is_positive, "a matrix with a positive diagonal")
 
     @property
     def kernel_settings(self) -> tuple[float, ...]:

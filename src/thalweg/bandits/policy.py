@@ -6,19 +6,27 @@ to ``Online``.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.learners import Learner
-from thalweg.persistence.snapshots import Array
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 S = TypeVar("S", bound=tuple[Any, ...])
 Shape = tuple[int, ...]
+
+
+Finite = Annotated[FloatArray, Array(None)]
+"""A field of a state whose shape ``Policy.shapes`` says."""
+UD_FACTOR = Condition(
+    "(np.diagonal(factor) > 0).all() and (factor[len(theta) :] >= 0).all()",
+    "a UD factor",
+)
 
 
 class Policy(ABC, Generic[S]):
@@ -58,11 +66,6 @@ class Policy(ABC, Generic[S]):
         read. ``actions`` is (T, K, n), or None where arms have only a number. It is
         called by ``simulate``, and checks nothing.
         """
-
-    def rules(self, state: S) -> Iterable[tuple[str, Any]]:
-        """Rules for the fields of a state that was read from a file: snapshots.py."""
-        for name, shape in self.shapes(self.size_of(state)).items():
-            yield name, Array(shape)
 
     def size_of(self, state: S) -> int:
         """The number of features, or of arms, of the state."""

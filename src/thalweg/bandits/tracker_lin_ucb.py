@@ -1,15 +1,15 @@
 """LinUCB whose discount and noise are those of the Tracker: neither has to be known."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg import checks
 from thalweg.bandits.lin_ucb import INTERVALS, check_actions, lin_ucb_shapes
-from thalweg.bandits.policy import Policy, Shape, check_reward
+from thalweg.bandits.policy import UD_FACTOR, Finite, Policy, Shape, check_reward
 from thalweg.errors import ThalwegError
 from thalweg.kernels import ud_factor as factors
 from thalweg.kernels.lin_ucb import (
@@ -22,8 +22,8 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners import Tracker
 from thalweg.learners.tracker import TrackerState
 from thalweg.learners.tracker.workspace import EMPTY, TrackerWorkspace
-from thalweg.persistence.snapshots import Array, Condition
 from thalweg.persistence.state_check import check_state
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 TRACKER = Tracker("features")
@@ -38,13 +38,28 @@ MIN_MEMORY = 2.0
 class TrackerLinUCBState(NamedTuple):
     """The state of LinUCB with the Tracker's discount and noise."""
 
-    theta: FloatArray  # (n,) θ̂
-    factor: FloatArray  # (n+3, n) the factors of V: kernels/ud_factor.py
-    squared: FloatArray  # (n, n) Ṽ
-    target: FloatArray  # (n,) b = Vθ̂
-    packed: FloatArray  # the state of the Tracker: kernels/tracker/tracker_layout.py
-    rates: FloatArray  # (3,) γ and σ by now, and the sum of all squared weights
+    theta: Finite  # (n,) θ̂
+    # (n+3, n) the factors of V: kernels/ud_factor.py
+    factor: Annotated[Finite, UD_FACTOR]
+    squared: Finite  # (n, n) Ṽ
+    target: Finite  # (n,) b = Vθ̂
+    # The state of the Tracker: kernels/tracker/tracker_layout.py.
+    packed: Annotated[FloatArray, Condition("has_legal_tracker()", "a Tracker's state")]
+    # (3,) γ and σ by now, and the sum of all squared weights
+    rates: Annotated[
+        FloatArray,
+        Array((3,), 0.0, 1e200),
+        Condition("0 < rates[0] <= 1", "a discount and two sums"),
+    ]
     rounds: int
+
+    def has_legal_tracker(self) -> bool:
+        """Whether a Tracker could have the packed state."""
+        try:
+            check_state(TRACKER, TrackerState(self.theta, self.packed))
+        except ThalwegError:
+            return False
+        return True
 
     @property
     def discount(self) -> float:
@@ -147,21 +162,6 @@ class TrackerLinUCB(Policy[TrackerLinUCBState]):
         after = (theta, factor, squared, target, workspace.packed.copy(), rates)
         rounds = state.rounds + len(rewards)
         return TrackerLinUCBState._make([*after, rounds]), choices
-
-    def rules(self, state: TrackerLinUCBState) -> Iterable[tuple[str, Any]]:
-        # What may be infinite in the Tracker's state is checked by its own rules.
-        packed = Array(self.shapes(len(state.theta))["packed"], may_be_nan=True)
-        for name, rule in super().rules(state):
-            yield name, packed if name == "packed" else rule
-        yield "rates", Array((3,), 0.0, 1e200)
-        yield "rates", Condition(0 < state.rates[0] <= 1, "a discount and two sums")
-        pivots, below = np.diagonal(state.factor), state.factor[len(state.theta) :]
-        is_factor = (pivots > 0).all() and (below >= 0).all()
-        yield "factor", Condition(is_factor, "a UD factor")
-        try:
-            check_state(TRACKER, TrackerState(state.theta, state.packed))
-        except ThalwegError as error:
-            yield "packed", Condition(False, f"a state of a Tracker ({error})")
 
     def _width(self, rates: FloatArray, n: int) -> float:
         _, noise, weight = rates.tolist()

@@ -1,13 +1,13 @@
 """UCB for K arms whose mean rewards change: discounted, and over a sliding window."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg import checks
-from thalweg.bandits.policy import Policy, Shape, check_reward
+from thalweg.bandits.policy import Finite, Policy, Shape, check_reward
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.kernels.lin_ucb import first_largest
 from thalweg.kernels.ucb import (
@@ -20,25 +20,36 @@ from thalweg.kernels.ucb import (
     window_ucb_run,
 )
 from thalweg.learners import RecursiveLeastSquares, SlidingWindow
-from thalweg.persistence.snapshots import Array, Condition
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
+
+COUNTED = Condition(
+    "not {*arms} <= {*range(len(sums))}"  # which the rule of ``arms`` refuses
+    " or [*counts] == [(arms[:rounds] == arm).sum() for arm in range(len(sums))]",
+    "the plays of each arm in the window",
+)
 
 
 class DiscountedUCBState(NamedTuple):
     """The state of discounted UCB."""
 
-    sums: FloatArray  # (K,) Σ γ^k r over the plays of each arm, k rounds old
-    counts: FloatArray  # (K,) Σ γ^k over the same
+    sums: Finite  # (K,) Σ γ^k r over the plays of each arm, k rounds old
+    counts: Annotated[
+        FloatArray, Array(None, 0.0, "rounds")
+    ]  # (K,) Σ γ^k over the same
     rounds: int
 
 
 class WindowUCBState(NamedTuple):
     """The state of sliding-window UCB: ring buffers of the last rounds."""
 
-    sums: FloatArray  # (K,) of the rewards of each arm in the window
-    counts: FloatArray  # (K,) of its plays in the window
-    arms: FloatArray  # (window,) the arm of each round; round t's place is t mod window
-    rewards: FloatArray  # (window,) its reward
+    sums: Finite  # (K,) of the rewards of each arm in the window
+    counts: Annotated[Finite, COUNTED]  # (K,) of its plays in the window
+    # (window,) the arm of each round; round t's place is t mod window. A kernel uses
+    # these as indices.
+    arms: Annotated[FloatArray, Array(None, 0.0, "len(sums) - 1", whole=True)]
+    # (window,) its reward
+    rewards: Annotated[FloatArray, Array(None, 0.0, "reward_bound")]
     rounds: int
 
 
@@ -142,10 +153,6 @@ class DiscountedUCB(ArmPolicy, Policy[DiscountedUCBState]):
         discounted_ucb_run(sums, counts, *map(float, settings), rewards, choices)
         return DiscountedUCBState(sums, counts, state.rounds + len(rewards)), choices
 
-    def rules(self, state: DiscountedUCBState) -> Iterable[tuple[str, Any]]:
-        yield from super().rules(state)
-        yield "counts", Array(state.counts.shape, 0.0, float(state.rounds))
-
 
 @dataclass(frozen=True)
 class SlidingWindowUCB(ArmPolicy, Policy[WindowUCBState]):
@@ -227,14 +234,3 @@ class SlidingWindowUCB(ArmPolicy, Policy[WindowUCBState]):
         settings = float(self.reward_bound), float(self.exponent)
         window_ucb_run(*arrays, state.rounds, *settings, rewards, choices)
         return WindowUCBState._make([*arrays, state.rounds + len(rewards)]), choices
-
-    def rules(self, state: WindowUCBState) -> Iterable[tuple[str, Any]]:
-        yield from super().rules(state)
-        arms, window = len(state.sums), len(state.arms)
-        played = state.arms[: min(state.rounds, window)]
-        # A kernel uses these as indices.
-        yield "arms", Array((window,), 0.0, float(arms - 1), whole=True)
-        yield "rewards", Array((window,), 0.0, float(self.reward_bound))
-        counts = np.bincount(played.astype(np.int64), minlength=arms)
-        are_counts = np.array_equal(counts, state.counts)
-        yield "counts", Condition(are_counts, "the plays of each arm in the window")

@@ -6,7 +6,7 @@ forecast alike: it is the same however rows are cut, and depends on no later row
 clock that runs has a grid from 8 rows on, and a forecaster from 2 on, until then.
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from thalweg.calendar.time_grid import (
     find_grid,
 )
 from thalweg.calendar.weekdays import DAY
+from thalweg.rules import Condition, Count
 from thalweg.types import FloatArray
 
 NO_TIME = -(2**63)
@@ -37,15 +38,34 @@ MICROSECOND = 1e-6
 Stamps = npt.NDArray[np.int64]
 
 
+Time = Annotated[int, Count(-NO_TIME - 1, NO_TIME)]
+"""A time as a file holds it, in nanoseconds since 1970."""
+FIRST_TIMES = Condition(
+    f"len(first_times) == min(rows, {GRID_ROWS})", "those of the first rows"
+)
+FIRST_GRID = Condition(
+    f"first_grid is None or rows >= {CLOCK_ROWS} and TimeGrid.has_fields(first_grid)"
+    f" and {NO_TIME} not in first_times[:{CLOCK_ROWS}]",
+    "the fields of a grid of times",
+)
+LAST_GRID = Condition(
+    f"last_grid is None or rows >= {GRID_ROWS} and TimeGrid.has_fields(last_grid)",
+    "the fields of a grid of times",
+)
+
+
 class RowClock(NamedTuple):
     """The times of the rows so far."""
 
     rows: int = 0
-    first_times: Any = ()  # integers, of the first 24 rows
-    first_grid: Any = None  # fields of the TimeGrid that 8 rows show; None without one
-    last_grid: Any = None  # of the one that 24 rows show
-    last_time: Any = NO_TIME  # of the last row; an estimate where that is missing
-    backward_row: int = 0  # the first row, from 1, whose time goes back; 0: none does
+    # Of the first 24 rows.
+    first_times: Annotated[tuple[Time, ...], FIRST_TIMES] = ()
+    # Fields of the TimeGrid that 8 rows show; None without one. Then that of 24 rows.
+    first_grid: Annotated[Any, FIRST_GRID] = None
+    last_grid: Annotated[Any, LAST_GRID] = None
+    last_time: Time = NO_TIME  # of the last row; an estimate where that is missing
+    # The first row, from 1, whose time goes back; 0: none does.
+    backward_row: Annotated[int, Count("rows")] = 0
 
     @property
     def grid(self) -> TimeGrid | None:
@@ -96,21 +116,6 @@ class RowClock(NamedTuple):
         first, last = grid.nearest_positions(ends)[0].tolist()
         absent = last - first + 1 - self.rows
         return absent if 0 < absent < MAX_ABSENT * self.rows else 0
-
-    def is_possible(self, rows: int) -> bool:
-        """Whether the fields, as read from a file, are possible after so many rows."""
-        first = self.first_times
-        return (
-            self.rows == rows
-            and 0 <= self.backward_row <= rows
-            and are_times((self.last_time,), 1)
-            and are_times(first, min(rows, GRID_ROWS))
-            and is_possible_grid(self.first_grid)
-            and is_possible_grid(self.last_grid)
-            and (self.first_grid is None or NO_TIME not in first[:CLOCK_ROWS])
-            and (self.first_grid is None or rows >= CLOCK_ROWS)
-            and (self.last_grid is None or rows >= GRID_ROWS)
-        )
 
     def _advance_part(self, times: Stamps) -> tuple[Self, Stamps]:
         """Rows that all come before a search for the grid, or all after that."""
@@ -207,21 +212,6 @@ def as_seconds(times: Times | None, rows: int) -> FloatArray:
     microseconds = times.astype("datetime64[us]")
     seconds = microseconds.astype(np.int64) * MICROSECOND
     return np.where(np.isnat(microseconds), np.nan, seconds)
-
-
-def are_times(times: Any, count: int) -> bool:
-    """Whether they are ``count`` integers of 64 bits."""
-    if type(times) is not tuple or len(times) != count:
-        return False
-    return all(type(time) is int and NO_TIME <= time < -NO_TIME for time in times)
-
-
-def is_possible_grid(fields: Any) -> bool:
-    """Whether they are the fields of a grid, as read from a file, or None."""
-    if fields is None:
-        return True
-    is_grid = type(fields) is tuple and len(fields) == len(TimeGrid._fields)
-    return is_grid and TimeGrid(*fields).is_possible()
 
 
 def _fill_gaps(times: Stamps, last_time: int, grid: TimeGrid) -> Stamps:

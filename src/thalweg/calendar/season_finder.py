@@ -7,13 +7,14 @@ A *season* is the period after which values repeat themselves, a *cycle* a longe
 that the season divides or that lies above it: the day and the week of hourly values.
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 
-from thalweg.calendar.row_clock import CLOCK_ROWS, GRID_ROWS, is_possible_grid
+from thalweg.calendar.row_clock import CLOCK_ROWS, GRID_ROWS
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY, count_weekdays, rows_of_year
+from thalweg.rules import Condition, Count
 from thalweg.types import FloatArray
 
 TINY = 1e-290
@@ -52,14 +53,21 @@ class Seasons(NamedTuple):
     """The lengths of two seasons, in rounds; both the same, or 1, where there are
     fewer."""
 
-    season: int = 1
-    cycle: int = 1
+    season: Annotated[int, Count("cycle", 1)] = 1
+    cycle: Annotated[int, Count(MAX_PERIOD - 1, 1)] = 1
 
     @property
     def nested_cycle(self) -> int:
         """The cycle where the season divides it, as the day the week, so that it has
         means at each phase; else the season, as the week of days."""
         return self.season if self.cycle % self.season else self.cycle
+
+
+OF_GRID = Condition(
+    "grid_fields is None or TimeGrid.has_fields(grid_fields)"
+    " and calendar_seasons(TimeGrid(*grid_fields)) == seasons",
+    "the fields of a grid with these seasons",
+)
 
 
 class SeasonSearch(NamedTuple):
@@ -71,7 +79,8 @@ class SeasonSearch(NamedTuple):
     """
 
     seasons: Seasons = Seasons()
-    grid_fields: Any = None  # of the grid with these seasons; None: rows are counted
+    # Of the grid with these seasons; None: rows are counted.
+    grid_fields: Annotated[Any, OF_GRID] = None
     is_settled: bool = False  # whether they stay whatever comes
 
     @property
@@ -109,13 +118,6 @@ class SeasonSearch(NamedTuple):
         if self.grid_fields is not None or len(values) not in SEARCHES:
             return self
         return type(self)(find_seasons(values), None, len(values) >= HISTORY)
-
-    def is_possible(self) -> bool:
-        """Whether the fields, as read from a file, are possible."""
-        (season, cycle), fields = self.seasons, self.grid_fields
-        is_right = 1 <= season <= cycle < MAX_PERIOD and is_possible_grid(fields)
-        grid = self.grid if is_right else None
-        return is_right and (grid is None or calendar_seasons(grid) == self.seasons)
 
 
 def calendar_seasons(grid: TimeGrid) -> Seasons:

@@ -6,14 +6,15 @@ most steps are uneven, rows count as steps, and times mean nothing to the foreca
 on a weekday on which the first rows had none are left out and counted.
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.calendar.row_clock import find_series_grid, is_possible_grid
+from thalweg.calendar.row_clock import Time, find_series_grid
 from thalweg.calendar.row_places import PlacedRows, place_rows
 from thalweg.calendar.time_grid import TimeGrid, Times
+from thalweg.rules import Condition, OneOf
 from thalweg.types import FloatArray
 
 NUMBER_TOLERANCE = 1e-2
@@ -48,18 +49,24 @@ class RowTimes(NamedTuple):
         return np.asarray(self.instants + offsets)
 
 
+OF_KIND = Condition(
+    "TimeGrid.has_fields(grid_fields) if kind == 'grid' else grid_fields is None",
+    "the fields of a grid, if times are on one",
+)
+
+
 class SeriesClock(NamedTuple):
     """The grid of one series, found in its first rows, and where its last row is."""
 
-    kind: str = "rows"  # or "grid" or "numbers"
-    grid_fields: Any = None  # of a TimeGrid, or None
+    kind: Annotated[str, OneOf(("rows", "grid", "numbers"))] = "rows"
+    grid_fields: Annotated[Any, OF_KIND] = None  # of a TimeGrid, or None
     step: float = 0.0  # of times that are numbers; 0 where there is none
     last_number: float = np.nan  # the time of the last row, where times are numbers
     is_local: bool = False  # whether times are those of local clocks, not of UTC
-    # An int or None: nanoseconds that local clocks were ahead at the last row.
-    offset: Any = None
-    last_time: Any = None  # an int or None: nanoseconds since 1970 of the last row
-    position: Any = -1  # an int: of the last row on the grid, -1 before the first
+    # Nanoseconds that local clocks were ahead at the last row.
+    offset: Time | None = None
+    last_time: Time | None = None  # nanoseconds since 1970 of the last row
+    position: Time = -1  # of the last row on the grid, -1 before the first
     left_out: int = 0  # rows whose place on the grid was taken already
     on_absent_weekdays: int = 0  # rows left out, on weekdays that are not of the grid
 
@@ -133,24 +140,6 @@ class SeriesClock(NamedTuple):
         if self.offset is not None and not self.is_local:
             stamps = stamps + np.timedelta64(self.offset, "ns")
         return stamps
-
-    def is_possible(self) -> bool:
-        """Whether the fields, as read from a file, are possible."""
-        is_grid = self.kind == "grid"
-        return (
-            self.kind in ("rows", "grid", "numbers")
-            and (self.grid_fields is not None) == is_grid
-            and is_possible_grid(self.grid_fields)
-            and _is_whole(self.position)
-            and all(
-                value is None or _is_whole(value)
-                for value in (self.offset, self.last_time)
-            )
-        )
-
-
-def _is_whole(value: Any) -> bool:
-    return type(value) is int and abs(value) < 2**63
 
 
 def _even_step(numbers: FloatArray) -> float:

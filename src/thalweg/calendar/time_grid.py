@@ -8,7 +8,7 @@ the others have a place on the grid (weekdays.py); a holiday is a missing row.
 
 import re
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from thalweg.calendar.weekdays import (
     weekday_of,
 )
 from thalweg.errors import StreamError
+from thalweg.rules import Condition, Count, obeys
 
 ONE_DAY, ONE_MONTH = np.timedelta64(1, "D"), np.timedelta64(1, "M")
 MONTH_DAYS = {
@@ -64,17 +65,25 @@ MISSING = "NaT"
 Times = npt.NDArray[np.datetime64]
 
 
+POSSIBLE_WEEKDAYS = Condition(
+    "_has_possible_weekdays()",
+    "0 or a set of weekdays with that of the first stamp, of steps of a day",
+)
+
+
 class TimeGrid(NamedTuple):
     """Stamps first, first + step, …; steps of ``months`` if that is not 0.
 
     Where ``weekdays`` is not 0 the step is a day, and other weekdays have no stamps.
     """
 
-    first: int  # nanoseconds since 1970
-    step: int  # nanoseconds
-    months: int = 0
-    day: int = 0  # of the month; 31: the last one; 0: that of the first stamp
-    weekdays: int = 0  # a set as in weekdays.py, in which the first is; 0: all of them
+    first: Annotated[int, Count(LAST_TIME, -LAST_TIME)]  # nanoseconds since 1970
+    step: Annotated[int, Count(LAST_TIME, 1)]  # nanoseconds
+    months: Annotated[int, Count(MAX_MONTHS)] = 0
+    # Of the month; 31: the last one; 0: that of the first stamp.
+    day: Annotated[int, Count(31)] = 0
+    # A set as in weekdays.py, in which the first is; 0: all of them.
+    weekdays: Annotated[int, POSSIBLE_WEEKDAYS] = 0
 
     def positions(self, times: Times) -> npt.NDArray[np.int64]:
         """The number of each stamp on the grid, 0 for the first; it has to be on it."""
@@ -130,13 +139,11 @@ class TimeGrid(NamedTuple):
         days = self._replace(weekdays=0).nearest_positions(times)[0]
         return self._calendar().positions(days)[1]
 
-    def is_possible(self) -> bool:
-        """Whether the fields, as read from a file, are those of a grid."""
-        fields = self.first, self.step, self.months, self.day, self.weekdays
-        if not all(type(field) is int and abs(field) <= LAST_TIME for field in fields):
-            return False
-        is_right = self.step > 0 and 0 <= self.months <= MAX_MONTHS
-        return is_right and 0 <= self.day <= 31 and self._has_possible_weekdays()
+    @classmethod
+    def has_fields(cls, fields: Any) -> bool:
+        """Whether they are the fields of a grid, as read from a file."""
+        is_tuple = type(fields) is tuple and len(fields) == len(cls._fields)
+        return is_tuple and obeys(cls, cls(*fields))
 
     def _has_possible_weekdays(self) -> bool:
         """Whether its weekdays are all, or a set with that of the first stamp."""

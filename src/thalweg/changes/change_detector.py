@@ -9,8 +9,8 @@ calibrated to less than one false alarm in 100,000 rows, raise alarms
 Page-Hinkley and KSWIN.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,12 +24,8 @@ from thalweg.changes.change_words import (
 )
 from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.detector import detect_changes
-from thalweg.persistence.snapshots import (
-    MAX_COUNT,
-    Array,
-    Component,
-    Condition,
-)
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import MAX_COUNT, Array, Condition, Packed
 from thalweg.types import FloatArray
 
 MAX_COLUMNS = 16
@@ -59,15 +55,33 @@ class FoundChange(NamedTuple):
     times: AlarmTimes
 
 
+BUFFER = Packed(layout.STATE, "{'columns': columns}")
+NO_BUFFER = Array((0,))
+ROW_NUMBERS = Array((None,), 1.0, float(MAX_COUNT), whole=True)
+OF_LAST_ROWS = Condition(
+    f"min(buffer[{layout.ROWS}] if len(buffer) else 0, {layout.RECENT_ROWS})"
+    f" <= len(recent_rows) <= {layout.RECENT_ROWS}",
+    "the numbers of the last rows",
+)
+
+
 class ChangeSnapshot(NamedTuple):
     """The state of a change detector."""
 
     total: int  # alarms so far
-    buffer: FloatArray  # (size,) of the kernel; empty before the first row
-    records: FloatArray  # (a, LISTED_FIELDS) of the newest alarms, rows from 1
-    alarm_times: tuple[AlarmTimes, ...]  # of the same alarms
-    recent_rows: FloatArray  # (≤ RECENT_ROWS,) the numbers of the last rows, from 1
-    recent_times: tuple[str, ...]  # of the same rows
+    # (size,) of the kernel; empty before the first row
+    buffer: Annotated[FloatArray, "BUFFER if len(buffer) else NO_BUFFER"]
+    # (a, LISTED_FIELDS) of the newest alarms, rows from 1
+    records: Annotated[FloatArray, Array((f"min(total, {MAX_ALARMS})", LISTED_FIELDS))]
+    # Of the same alarms.
+    alarm_times: Annotated[
+        tuple[AlarmTimes, ...], Condition("len(alarm_times) == len(records)", "as many")
+    ]
+    # (≤ RECENT_ROWS,) the numbers of the last rows, from 1; then their times
+    recent_rows: Annotated[FloatArray, ROW_NUMBERS, OF_LAST_ROWS]
+    recent_times: Annotated[
+        tuple[str, ...], Condition("len(recent_times) == len(recent_rows)", "as many")
+    ]
 
 
 class ChangeDetector(Component):
@@ -174,27 +188,6 @@ class ChangeDetector(Component):
             )
             for record, times in zip(self.records, self.alarm_times, strict=True)
         )
-
-    def rules(self, snapshot: ChangeSnapshot) -> Iterator[tuple[str, Any]]:
-        """Sizes follow from the numbers of columns and rows, and the kernel's counters
-        are in range; the numbers it has learnt are not checked."""
-        size = layout.STATE.size(columns=self.columns) if len(snapshot.buffer) else 0
-        yield "buffer", Array((size,), may_be_nan=True)
-        buffer = snapshot.buffer if size else self._new_buffer()
-        counters = layout.STATE.views(buffer, columns=self.columns).counters
-        rows = float(counters[layout.ROWS])
-        is_right = np.isfinite(counters).all() and 0 <= rows <= MAX_COUNT
-        is_right = is_right and rows == int(rows)
-        is_right = is_right and 0 <= counters[layout.SEASON] <= layout.MAX_SEASON
-        yield "buffer", Condition(is_right, "what a change detector remembers")
-        listed, recent = min(snapshot.total, MAX_ALARMS), len(snapshot.recent_rows)
-        is_right = min(int(rows), layout.RECENT_ROWS) <= recent <= layout.RECENT_ROWS
-        yield "recent_rows", Condition(is_right, "the numbers of the last rows")
-        yield "records", Array((listed, LISTED_FIELDS))
-        yield "alarm_times", Condition(len(snapshot.alarm_times) == listed, "as many")
-        yield "recent_rows", Array((recent,), 1.0, float(MAX_COUNT), whole=True)
-        is_equal = len(snapshot.recent_times) == recent
-        yield "recent_times", Condition(is_equal, f"the times of {recent} rows")
 
     def _find_in_piece(
         self,

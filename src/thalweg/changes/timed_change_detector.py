@@ -8,8 +8,7 @@ days are known. All other changes are found in the differences from the week bef
 once there is one. A change of the level ends the week that rows are compared with.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -35,7 +34,8 @@ from thalweg.changes.change_words import ALARM_VALUES, change_kind
 from thalweg.kernels.change_detector import daily_layout
 from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.change_detector.daily_steps import WINDOW, find_daily_steps
-from thalweg.persistence.snapshots import MAX_COUNT, Array, Component, Condition, Count
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition, Count, Packed
 from thalweg.types import FloatArray
 
 WEEK_SECONDS = 7 * 86_400
@@ -52,15 +52,34 @@ ROW, LABEL, FIRST_COLUMN = range(3)
 """Fields of a row: its number, its value, then the columns."""
 
 
+DAYS, NO_DAYS = Packed(daily_layout.STATE, "{'day': day}"), Array((0,))
+DAY_ROWS = f"int(days[{daily_layout.ROWS}]) if len(days) else 0"
+WAITING_COUNT = f"clock.rows if clock.rows < {GRID_ROWS} else 0"
+WAITING = Array(
+    (WAITING_COUNT, f"{FIRST_COLUMN} + component.by_row.columns"), may_be_nan=True
+)
+NUMBERED = Condition("np.isfinite(waiting[:, ROW]).all()", "rows with numbers")
+TEXTS = Condition("len(waiting_texts) == len(waiting)", "as many as rows that wait")
+
+
 class TimedSnapshot(NamedTuple):
     """The state of a change detector of rows with times."""
 
     clock: RowClock
     by_row: ChangeSnapshot  # which lists all alarms
-    days: FloatArray  # (size,) of the kernel of daily steps; empty without one
-    reference_start: int  # the first row that later ones are compared with, from 0
-    waiting: FloatArray  # (w, 2 + p) the first 24 rows, while they wait
-    waiting_texts: tuple[str, ...]  # their times
+    # (size,) of the kernel of daily steps; empty without one
+    days: Annotated[FloatArray, "DAYS if day else NO_DAYS"]
+    # The first row that later ones are compared with, from 0.
+    reference_start: Annotated[int, Count(DAY_ROWS)]
+    # (w, 2 + p) the first 24 rows, while they wait
+    waiting: Annotated[FloatArray, WAITING, NUMBERED]
+    waiting_texts: Annotated[tuple[str, ...], TEXTS]  # their times
+
+    @property
+    def day(self) -> int:
+        """The number of rows in a day, where these are known row by row; else 0."""
+        is_first = self.clock.rows < GRID_ROWS
+        return 0 if is_first else rows_per_day(self.clock.grid)
 
 
 class TimedChangeDetector(Component):
@@ -117,29 +136,6 @@ class TimedChangeDetector(Component):
             last_time = int(self.clock.last_time)
             self.clock, filled = self.clock.advance(stamps[held:])
             self._play(given[held:], texts[held:], filled, last_time)
-
-    def rules(self, snapshot: TimedSnapshot) -> Iterator[tuple[str, Any]]:
-        """Sizes follow from the number of columns, and of the rows that wait."""
-        clock, p = snapshot.clock, self.by_row.columns
-        is_possible = type(clock.rows) is int and clock.is_possible(clock.rows)
-        yield "clock", Condition(is_possible, "the times of rows")
-        is_first = clock.rows < GRID_ROWS
-        count = clock.rows if is_first else 0
-        yield "waiting", Array((count, FIRST_COLUMN + p), may_be_nan=True)
-        right = bool(np.isfinite(snapshot.waiting[:, ROW]).all())
-        yield "waiting", Condition(right, "the rows that wait")
-        right = len(snapshot.waiting_texts) == count
-        yield "waiting_texts", Condition(right, f"{count} times")
-        day = 0 if is_first else rows_per_day(clock.grid)
-        size = daily_layout.STATE.size(day=day) if day else 0
-        yield "days", Array((size,), may_be_nan=True)
-        rows = 0.0
-        if day:
-            counters = daily_layout.STATE.views(snapshot.days, day=day).counters
-            rows = float(counters[daily_layout.ROWS])
-            right = bool(np.isfinite(counters).all() and 0 <= rows <= MAX_COUNT)
-            yield "days", Condition(right and rows == int(rows), "days of rows")
-        yield "reference_start", Count(int(rows))
 
     def _play(
         self, given: FloatArray, texts: tuple[str, ...], stamps: Stamps, last_time: int

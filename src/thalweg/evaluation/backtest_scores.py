@@ -5,9 +5,8 @@ what is kept are sums for each step, the forecasts that still wait for their val
 as many past values as the seasons need.
 """
 
-from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,8 @@ from thalweg.forecasting.naive import (
     NaiveSnapshot,
     complete,
 )
-from thalweg.persistence.snapshots import Array, Component, Condition, Count
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
@@ -45,19 +45,35 @@ MIN_OWN_SHARE = 0.25
 best: the others are errors of another method."""
 
 
+STEPS = "len(steps)"
+OWN_ARE_SCORED = Condition("(own <= counts).all()", "no more than the scored ones")
+HELD_ARE_SCORED = Condition("(held <= counts).all()", "no more than the scored ones")
+
+
 class BacktestSnapshot(NamedTuple):
     """All that the scores of a backtest remember."""
 
     rows: int  # rows so far, each an origin
-    counts: FloatArray  # (S,) forecasts of each step that were scored
-    squared: FloatArray  # (5, S) sums of squared errors
-    absolute: FloatArray  # (5, S) sums of absolute errors
-    own: FloatArray  # (5, S) scored forecasts for which a method had a value of its own
-    held: FloatArray  # (S,) values that were inside their band
-    values: FloatArray  # (≤ PAST_VALUES,) the last values
+    # (S,) forecasts of each step that were scored
+    counts: Annotated[FloatArray, Array((STEPS,), 0, "rows", whole=True)]
+    # (5, S) sums of squared errors, and of absolute errors
+    squared: Annotated[FloatArray, Array((len(METHODS), STEPS), 0.0)]
+    absolute: Annotated[FloatArray, Array((len(METHODS), STEPS), 0.0)]
+    # (5, S) scored forecasts for which a method had a value of its own
+    own: Annotated[
+        FloatArray, Array((len(METHODS), STEPS), 0, whole=True), OWN_ARE_SCORED
+    ]
+    # (S,) values that were inside their band
+    held: Annotated[FloatArray, Array((STEPS,), 0, whole=True), HELD_ARE_SCORED]
+    # (≤ PAST_VALUES,) the last values
+    values: Annotated[
+        FloatArray, Array((f"min(rows, {PAST_VALUES})",), may_be_nan=True)
+    ]
     naive: NaiveSnapshot
     # (≤ H, S, FIELDS) forecasts, bands and naive forecasts of the last origins
-    waiting: FloatArray
+    waiting: Annotated[
+        FloatArray, Array(("min(rows, horizon)", STEPS, FIELDS), may_be_nan=True)
+    ]
 
 
 class StepErrors(NamedTuple):
@@ -169,27 +185,6 @@ class BacktestScores(Component):
                 ),
             )
         )  # fmt: skip
-
-    def rules(self, snapshot: BacktestSnapshot) -> Iterator[tuple[str, Any]]:
-        """Sizes of arrays follow from the number of rows."""
-        steps, rows = len(self.steps), snapshot.rows
-        yield "rows", Count()
-        for name in ("counts", "held"):
-            yield name, Array((steps,), 0, rows, whole=True)
-        yield (
-            "held",
-            Condition(
-                (snapshot.held <= snapshot.counts).all(), "no more than the scored ones"
-            ),
-        )
-        for name in ("squared", "absolute"):
-            yield name, Array((len(METHODS), steps), 0.0)
-        yield "own", Array((len(METHODS), steps), 0, rows, whole=True)
-        is_part = (snapshot.own <= snapshot.counts).all()
-        yield "own", Condition(is_part, "no more than the scored ones")
-        kept = min(rows, self.horizon)
-        yield "waiting", Array((kept, steps, FIELDS), may_be_nan=True)
-        yield "values", Array((min(rows, PAST_VALUES),), may_be_nan=True)
 
     def _play_naive(self, y: FloatArray, seasons: IntArray) -> FloatArray:
         """The naive forecasts (T, S, 4) after each of the rows y (T,).

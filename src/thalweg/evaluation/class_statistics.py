@@ -1,15 +1,19 @@
 """Statistics of a run over a target of classes: scores, baselines, curves."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.downsampling import (
+    SAME_ROUNDS,
+    Downsampler,
+    DownsamplerSnapshot,
+)
 from thalweg.kernels.class_frequencies import class_frequencies
 from thalweg.models.class_probabilities import MIN_PROBABILITY
-from thalweg.persistence.snapshots import Array, Component, Condition, Count, OneOf
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition, Count
 from thalweg.tables.class_labels import MAX_CLASSES
 from thalweg.types import FloatArray
 
@@ -40,10 +44,19 @@ def class_losses(probability: FloatArray, number: npt.NDArray[np.int64]) -> Floa
     return np.column_stack([log_loss, is_right, brier])
 
 
+OF_SAME_ROUNDS = Condition(
+    "log_loss.rounds == accuracy.rounds == brier.rounds", "of the rounds of all scores"
+)
+AT_MOST_ROWS = Condition(
+    "(bins[2] <= bins[0]).all() and (bins[1] <= bins[0] * (1 + 1e-6)).all()",
+    "no more hits than rows",
+)
+
+
 class ClassScoresSnapshot(NamedTuple):
     """The scores of one learner so far."""
 
-    log_loss: DownsamplerSnapshot
+    log_loss: Annotated[DownsamplerSnapshot, OF_SAME_ROUNDS]
     accuracy: DownsamplerSnapshot
     brier: DownsamplerSnapshot
 
@@ -65,16 +78,11 @@ class ClassScores(Component):
         ):
             part.add(values)
 
-    def rules(self, snapshot: ClassScoresSnapshot) -> Iterator[tuple[str, Any]]:
-        """All scores are of the same rounds."""
-        is_equal = len({part.rounds for part in snapshot}) == 1
-        yield "log_loss", Condition(is_equal, "of the same rounds as all scores")
-
 
 class CalibrationSnapshot(NamedTuple):
     """Rows, sums of probabilities and hits in each bin."""
 
-    bins: FloatArray  # (3, BINS)
+    bins: Annotated[FloatArray, Array((3, BINS), 0.0), AT_MOST_ROWS]  # (3, BINS)
 
 
 class Calibration(Component):
@@ -105,13 +113,6 @@ class Calibration(Component):
         count, total, hits = self.bins[:, self.bins[COUNT] > 0]
         return np.array([count, total / count, hits / count])
 
-    def rules(self, snapshot: CalibrationSnapshot) -> Iterator[tuple[str, Any]]:
-        """Hits are no more than rows."""
-        yield "bins", Array((3, BINS), 0.0)
-        count, total, hits = snapshot.bins
-        right = (hits <= count).all() and (total <= count + 1e-6 * count).all()
-        yield "bins", Condition(right, "no more hits than rows")
-
 
 def calibration_error(reliability: FloatArray) -> float:
     """The expected calibration error: the mean distance of bins from the diagonal."""
@@ -131,12 +132,14 @@ BASELINE_NAMES = ("class shares so far", "class shares of late", "after the last
 class ClassBaselinesSnapshot(NamedTuple):
     """The counts of the baselines, for each of ``MAX_CLASSES`` classes."""
 
-    is_known: FloatArray  # (C,) 1 where the class has appeared
-    counts: FloatArray  # (C,)
-    recent_counts: FloatArray  # (C,) discounted
-    transitions: (
-        FloatArray  # (C+1, C) how often each class came after each; C: after none
-    )
+    # (C,) 1 where the class has appeared
+    is_known: Annotated[FloatArray, Array((MAX_CLASSES,), 0.0, 1.0, whole=True)]
+    counts: Annotated[FloatArray, Array((MAX_CLASSES,), 0.0, whole=True)]  # (C,)
+    recent_counts: Annotated[FloatArray, Array((MAX_CLASSES,), 0.0)]  # (C,) discounted
+    # (C+1, C) how often each class came after each; C: after none
+    transitions: Annotated[
+        FloatArray, Array((MAX_CLASSES + 1, MAX_CLASSES), 0.0, whole=True)
+    ]
 
 
 class ClassBaselines(Component):
@@ -178,13 +181,6 @@ class ClassBaselines(Component):
             setattr(self, field, array)
         return out
 
-    def rules(self, snapshot: ClassBaselinesSnapshot) -> Iterator[tuple[str, Any]]:
-        """Counts are not negative."""
-        yield "is_known", Array((MAX_CLASSES,), 0.0, 1.0, whole=True)
-        yield "counts", Array((MAX_CLASSES,), 0.0, whole=True)
-        yield "recent_counts", Array((MAX_CLASSES,), 0.0)
-        yield "transitions", Array((MAX_CLASSES + 1, MAX_CLASSES), 0.0, whole=True)
-
 
 LAST_ROWS = 200
 """So many of the last rows are kept one by one."""
@@ -203,20 +199,31 @@ class ClassRounds(NamedTuple):
     seconds: FloatArray  # (T,) times since 1970, by local clocks; NaN: none
 
 
+OwnCurve = Annotated[DownsamplerSnapshot, SAME_ROUNDS]
+OwnScores = Annotated[ClassScoresSnapshot, {"log_loss": SAME_ROUNDS}]
+SHOWN = Array((f"min(rounds, {LAST_ROWS})", 3), 0.0, MAX_CLASSES - 1.0, may_be_nan=True)
+
+
 class ClassStatisticsSnapshot(NamedTuple):
     """All that the statistics of a run remember."""
 
     rounds: int
-    first_scored_round: int  # the first round of all being 1; 0: none yet
-    new_class_rows: int  # rows not scored, as their class had not been known before
-    tracker: ClassScoresSnapshot
-    baseline_scores: tuple[ClassScoresSnapshot, ...]
+    # The first round of all being 1; 0: none yet.
+    first_scored_round: Annotated[int, Count("rounds")]
+    # Rows not scored, as their class had not been known before.
+    new_class_rows: Annotated[int, Count("rounds")]
+    tracker: OwnScores
+    baseline_scores: tuple[OwnScores, ...]
     calibration: CalibrationSnapshot
-    observed: tuple[DownsamplerSnapshot, ...]  # 1 where the row is of the class
-    forecast: tuple[DownsamplerSnapshot, ...]  # the probability of the class
-    confusion: FloatArray  # (C, C) rows by their class and the predicted one
-    last_rows: FloatArray  # (≤ LAST_ROWS, 3) class, predicted class, its probability
-    times: DownsamplerSnapshot
+    observed: tuple[OwnCurve, ...]  # 1 where the row is of the class
+    forecast: tuple[OwnCurve, ...]  # the probability of the class
+    # (C, C) rows by their class and the predicted one
+    confusion: Annotated[
+        FloatArray, Array((MAX_CLASSES,) * 2, 0.0, "rounds", whole=True)
+    ]
+    # (≤ LAST_ROWS, 3) class, predicted class, its probability
+    last_rows: Annotated[FloatArray, SHOWN]
+    times: OwnCurve
 
 
 class ClassStatistics(Component):
@@ -266,22 +273,6 @@ class ClassStatistics(Component):
         if is_scored.any() and not self.first_scored_round:
             self.first_scored_round = self.rounds + int(is_scored.argmax()) + 1
         self.rounds += len(number)
-
-    def rules(self, snapshot: ClassStatisticsSnapshot) -> Iterator[tuple[str, Any]]:
-        """Every part is of the same rounds."""
-        rounds = snapshot.rounds
-        yield "first_scored_round", Count(rounds)
-        yield "new_class_rows", Count(rounds)
-        all_scores = (snapshot.tracker, *snapshot.baseline_scores)
-        is_equal = all(scores.log_loss.rounds == rounds for scores in all_scores)
-        yield "tracker", Condition(is_equal, f"scores of {rounds} rounds")
-        for name in ("observed", "forecast"):
-            rule = {"rounds": OneOf((rounds,))}
-            yield name, (rule,) * CURVES
-        yield "times", {"rounds": OneOf((rounds,))}
-        yield "confusion", Array((MAX_CLASSES,) * 2, 0.0, float(rounds), whole=True)
-        shape = (min(rounds, LAST_ROWS), 3)
-        yield "last_rows", Array(shape, 0.0, MAX_CLASSES - 1.0, may_be_nan=True)
 
     def _add_scores(
         self, scores: ClassScores, p: FloatArray, safe: Any, is_scored: Any

@@ -5,8 +5,8 @@ targets that are numbers.
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from thalweg.evaluation.classification_study import (
     ClassificationStudy,
     make_classification_study,
 )
+from thalweg.evaluation.downsampling import SAME_ROUNDS
 from thalweg.evaluation.tracker_run import PIECE, STATISTICS_BATCH, burn_in
 from thalweg.kernels.tempered_mixture import tempered_mixture
 from thalweg.learners.logistic_tracker import LogisticTracker, LogisticTrackerState
@@ -37,19 +38,10 @@ from thalweg.models.classifier_file import (
     ClassifierRecord,
 )
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
-from thalweg.models.model_file import ModelFileContents, imputer_rules, to_saved_model
+from thalweg.models.model_file import ModelFileContents, to_saved_model
 from thalweg.models.online import Online
 from thalweg.persistence import SavedModel
-from thalweg.persistence.snapshots import (
-    Array,
-    Component,
-    Condition,
-    Count,
-    Number,
-    OneOf,
-    StateOf,
-    validate_snapshot,
-)
+from thalweg.persistence.snapshots import Component, StateOf
 from thalweg.preprocessing.delayed_labels import (
     DelayedLabels,
     DelayedLabelsState,
@@ -62,6 +54,14 @@ from thalweg.preprocessing.imputer import (
     MissingPolicy,
 )
 from thalweg.preprocessing.past_features import carry_last
+from thalweg.rules import (
+    Array,
+    Condition,
+    Count,
+    Given,
+    Number,
+    validate_snapshot,
+)
 from thalweg.tables.class_labels import MAX_CLASSES, ClassLabels
 from thalweg.types import Block, FloatArray
 
@@ -75,12 +75,19 @@ CLASSIFIERS = 2
 EXPERTS = CLASSIFIERS * len(EXPONENTS) + len(BASELINE_NAMES)
 
 
+SUM_IS_1 = Condition("abs(weights.sum() - 1) < TOLERANCE", "weights whose sum is 1")
+FEW = Condition("len(waiting) <= delay", "at most as many rows as the delay")
+
+
 class ClassMixtureSnapshot(NamedTuple):
     """The weights, and the rows whose labels are still to come."""
 
-    weights: FloatArray  # (EXPERTS,)
+    weights: Annotated[FloatArray, Array((EXPERTS,), 0.0, 1.0), SUM_IS_1]  # (EXPERTS,)
     labels: int  # that were learnt
-    waiting: FloatArray  # (≤ delay, EXPERTS) what the experts gave to a row's class
+    # (≤ delay, EXPERTS) what the experts gave to a row's class
+    waiting: Annotated[
+        FloatArray, Array((None, EXPERTS), 0.0, 1.0, may_be_nan=True), FEW
+    ]
 
 
 class ClassMixture(Component):
@@ -127,14 +134,6 @@ class ClassMixture(Component):
         of_classifiers = self.weights[: CLASSIFIERS * len(EXPONENTS)]
         return int(of_classifiers.reshape(CLASSIFIERS, -1).sum(axis=1).argmax())
 
-    def rules(self, snapshot: ClassMixtureSnapshot) -> Iterator[tuple[str, Any]]:
-        """Weights and probabilities are between 0 and 1."""
-        yield "weights", Array((EXPERTS,), 0.0, 1.0)
-        total = float(snapshot.weights.sum())
-        yield "weights", Condition(abs(total - 1) < TOLERANCE, "weights whose sum is 1")
-        rows = min(len(snapshot.waiting), self.delay)
-        yield "waiting", Array((rows, EXPERTS), 0.0, 1.0, may_be_nan=True)
-
 
 LEARNER = LogisticTracker()
 PAST_CLASSES = 8
@@ -148,22 +147,55 @@ class ClassForecasts(NamedTuple):
     probability: FloatArray  # (T, K) 0 where the class had not appeared yet
 
 
+LAST_CLASS = MAX_CLASSES - 1.0
+FEW_CLASSES = Condition(
+    f"len(is_known) == 2 if is_binary else len(is_known) <= {MAX_CLASSES}",
+    f"of at most {MAX_CLASSES} classes",
+)
+ALL_STATES = Condition(
+    "all(type(own) is tuple and len(own) == model_count(is_binary) for own in states)",
+    "a state of each model, in two sets",
+)
+STATE_RULES = "tuple((StateOf(LEARNER, n),) * model_count(is_binary) for n in widths)"
+ALL_WAITING = Condition(
+    "len(mixture.waiting) == min(rounds, delay)", "of all rows that wait"
+)
+COLUMNS = Given(columns="features + past_features + 1")
+LABELS = {
+    "y": Array((None,), 0.0, LAST_CLASS, whole=True, may_be_nan=True),
+    "weight": Array((None,), 0.0, 1.0),
+    "elapsed": Array((None,), 0.0),
+}
+LAST_CLASSES = Condition(
+    f"all(one != one or one in range({MAX_CLASSES})"
+    " for one in delayed_labels.x[:, -1].tolist())",
+    "rows with numbers of classes",
+)
+
+
 class ClassifierRunSnapshot(NamedTuple):
     """All that changes in the run of a target of classes."""
 
     rounds: int
-    seconds: float  # that the Trackers took
-    labels_learnt: int
-    last_label: float  # number of the last class known, NaN: none
-    is_known: FloatArray  # (K,) 1 where a label of the class was known
+    seconds: Annotated[float, Number(0.0)]  # that the Trackers took
+    labels_learnt: Annotated[int, Count("rounds")]
+    # Number of the last class known, NaN: none.
+    last_label: Annotated[float, Number(0.0, LAST_CLASS, whole=True, may_be_nan=True)]
+    # (K,) 1 where a label of the class was known
+    is_known: Annotated[FloatArray, Array((None,), 0.0, 1.0, whole=True), FEW_CLASSES]
     # Of the models of the row's features, and of those of the last known class too: the
     # background model's, then that of each class; of a binary target that of class 1.
-    states: Any
+    states: Annotated[Any, ALL_STATES, STATE_RULES]
     baselines: ClassBaselinesSnapshot
-    mixture: ClassMixtureSnapshot
+    mixture: Annotated[ClassMixtureSnapshot, ALL_WAITING]
     imputer: ImputerState
-    delayed_labels: DelayedLabelsState  # the last column of x: the last class known
-    statistics: ClassStatisticsSnapshot
+    # The last column of x: the last class known.
+    delayed_labels: Annotated[DelayedLabelsState, COLUMNS, LABELS, LAST_CLASSES]
+    statistics: Annotated[ClassStatisticsSnapshot, SAME_ROUNDS]
+
+    def model_count(self, is_binary: bool) -> int:
+        """The number of states of each set."""
+        return 1 if is_binary else 1 + len(self.is_known)
 
 
 class ClassifierRun(Component):
@@ -340,45 +372,6 @@ class ClassifierRun(Component):
         run.restore(snapshot, name)
         return run
 
-    def rules(self, snapshot: ClassifierRunSnapshot) -> Iterator[tuple[str, Any]]:
-        """All parts are of the same rounds, and classes have numbers of their own."""
-        rounds, highest = snapshot.rounds, MAX_CLASSES - 1.0
-        yield "seconds", Number(0.0)
-        yield "labels_learnt", Count(rounds)
-        yield "last_label", Number(0.0, highest, may_be_nan=True)
-        is_whole = snapshot.last_label != snapshot.last_label or (
-            snapshot.last_label.is_integer()
-        )
-        yield "last_label", Condition(is_whole, "the number of a class")
-        yield "statistics", {"rounds": OneOf((rounds,))}
-        yield "imputer", imputer_rules(self.features, rounds)
-        pending = min(rounds, self.delay)
-        columns = self.features + self.past_features + 1
-        labels = Array((pending,), 0.0, highest, whole=True, may_be_nan=True)
-        yield (
-            "delayed_labels",
-            {
-                "x": Array((pending, columns), may_be_nan=True),
-                "y": labels,
-                "weight": Array((pending,), 0.0, 1.0),
-                "elapsed": Array((pending,), 0.0),
-            },
-        )
-        count = len(snapshot.is_known)
-        right = count == 2 if self.is_binary else count <= MAX_CLASSES
-        yield "is_known", Condition(right, f"of at most {MAX_CLASSES} classes")
-        yield "is_known", Array((count,), 0.0, 1.0, whole=True)
-        models = 1 if self.is_binary else 1 + count
-        are_tuples = all(type(states) is tuple for states in snapshot.states)
-        right = are_tuples and {len(states) for states in snapshot.states} == {models}
-        yield "states", Condition(right, f"{models} states of each set")
-        yield "states", tuple((StateOf(LEARNER, n),) * models for n in self.widths)
-        right = len(snapshot.mixture.waiting) == pending
-        yield "mixture", Condition(right, f"of {pending} rows that wait")
-        last = snapshot.delayed_labels.x[:, -1]
-        rule = Array((pending,), 0.0, highest, whole=True, may_be_nan=True)
-        yield "delayed_labels", Condition(_obeys(rule, last), "numbers of classes")
-
     def _play_piece(
         self, x: FloatArray, y: FloatArray, is_question: bool, seconds: FloatArray
     ) -> FloatArray:
@@ -435,13 +428,6 @@ class ClassifierRun(Component):
         """(T, m) which class was the last one known before each row."""
         is_last = last[:, None] == np.arange(1, self.past_features + 1)
         return np.asarray(is_last, np.float64)
-
-
-def _obeys(rule: Array, values: FloatArray) -> bool:
-    known = values[~np.isnan(values)]
-    return bool(
-        ((known >= rule.low) & (known <= rule.high) & (known == np.floor(known))).all()
-    )
 
 
 def _contents(state: LogisticTrackerState, rounds: int) -> ModelFileContents:

@@ -1,14 +1,14 @@
 """Downsampling: a long stream as a curve of a thousand numbers that keeps extremes."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg import checks
-from thalweg.persistence.snapshots import Array, Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition, Count
 from thalweg.types import FloatArray
 
 POINTS = 500
@@ -30,12 +30,39 @@ class Curve:
         return len(self.last_round)
 
 
+K = "levels_below(rounds, max_buckets)"
+FULL = Condition(
+    f"((0 <= buckets[COUNT]) & (buckets[COUNT] <= 2**{K})).all()",
+    "nodes that count no more numbers than rounds",
+)
+DUE = Condition("has_due_nodes()", "the nodes pending after the rounds")
+
+
+def levels_below(rounds: int, max_buckets: int) -> int:
+    """k where buckets are of 2ᵏ rounds."""
+    return (rounds // (max_buckets + 1)).bit_length()
+
+
 class DownsamplerSnapshot(NamedTuple):
     """All that a downsampler remembers."""
 
     rounds: int  # how many were added, those without a number included
-    buckets: FloatArray  # (4, m) nodes of 2ᵏ rounds
-    pending: FloatArray  # (4, k) column j: a node of 2ʲ rounds, NaN where there is none
+    # (4, m) nodes of 2ᵏ rounds
+    buckets: Annotated[FloatArray, Array((4, f"rounds >> {K}"), may_be_nan=True), FULL]
+    # (4, k) column j: a node of 2ʲ rounds, NaN where there is none
+    pending: Annotated[FloatArray, Array((4, K), may_be_nan=True), DUE]
+
+    def has_due_nodes(self) -> bool:
+        """Whether the nodes pending are those after these rounds."""
+        levels = np.arange(self.pending.shape[1])
+        counts, is_due = self.pending[COUNT], (self.rounds >> levels) % 2 == 1
+        # A node has a count, so that NaN there means that there is none.
+        is_legal = (0 <= counts) & (counts <= 2.0**levels)
+        return bool(np.where(is_due, is_legal, np.isnan(counts)).all())
+
+
+SAME_ROUNDS = {"rounds": Count("rounds", "rounds")}
+"""The rule of a curve of all rounds of the record that it is in."""
 
 
 class Downsampler(Component):
@@ -106,25 +133,6 @@ class Downsampler(Component):
         before, after = sums[:-1], sums[1:]
         ends = np.minimum(before, after), np.maximum(before, after)
         return Curve(self._last_rounds(), after, *ends)
-
-    def rules(self, snapshot: DownsamplerSnapshot) -> Iterator[tuple[str, Any]]:
-        """Sizes and counts follow from the number of rounds."""
-        rounds, buckets, pending = snapshot
-        levels = 0
-        while rounds >> levels > self.max_buckets:
-            levels += 1
-        yield "pending", Array((4, levels), may_be_nan=True)
-        yield "buckets", Array((4, rounds >> levels), may_be_nan=True)
-        # A node has a count, so that NaN there means that there is none.
-        is_there = ~np.isnan(pending[COUNT])
-        is_due = (rounds >> np.arange(levels)) % 2 == 1
-        text = f"the nodes pending after {rounds} rounds"
-        yield "pending", Condition((is_there == is_due).all(), text)
-        text = "nodes that count no more numbers than rounds"
-        counts, widths = pending[COUNT, is_there], 2.0 ** np.arange(levels)[is_there]
-        yield "pending", Condition(((0 <= counts) & (counts <= widths)).all(), text)
-        counts = buckets[COUNT]
-        yield "buckets", Condition(((0 <= counts) & (counts <= 2**levels)).all(), text)
 
     def _all_buckets(self) -> FloatArray:
         """The buckets, with the nodes pending below them as the last."""

@@ -4,16 +4,16 @@ Also known as: a bank of exponentially weighted RLS filters, one for each forget
 factor.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
-from thalweg.persistence.snapshots import Array, Component, Condition, Number, StateOf
+from thalweg.persistence.snapshots import Component, StateOf
 from thalweg.preprocessing.delayed_labels import DueLabels
+from thalweg.rules import Array, Condition, Number
 from thalweg.types import Block, FloatArray
 
 DISCOUNTS = (1.0, 0.999, 0.99, 0.98, 0.95, 0.9)
@@ -40,14 +40,24 @@ def scale_units(rows: FloatArray) -> FloatArray:
     return np.where(unit > 0, unit, 1.0)
 
 
+WARM = Condition("len(warm_up) <= (0 if states else burn_in - 1)", "the first rows")
+DEVIATIONS = Condition("(units[1] > 0).all()", "above 0 where deviations are")
+
+
 class FixedDiscountsSnapshot(NamedTuple):
     """All that changes in the baselines with fixed discounts."""
 
-    warm_up: FloatArray  # (w, n + 2) labelled rows until the units are known
-    units: FloatArray  # (2, n + 1) means and deviations, the label's last
-    states: tuple[Any, ...]  # of each learner; none until the units are known
-    waited: float  # time since the last labelled row
-    label_range: FloatArray  # (2,) the least and the largest label; NaN before one
+    # (w, n + 2) labelled rows until the units are known
+    warm_up: Annotated[FloatArray, Array((None, "features + 2")), WARM]
+    # (2, n + 1) means and deviations, the label's last
+    units: Annotated[
+        FloatArray, Array((2, "features + 1 if states else 0")), DEVIATIONS
+    ]
+    # Of each learner; none until the units are known.
+    states: Annotated[tuple[Any, ...], "state_rules() if states else ()"]
+    waited: Annotated[float, Number(0.0)]  # time since the last labelled row
+    # (2,) the least and the largest label; NaN before one
+    label_range: Annotated[FloatArray, Array((2,), may_be_nan=True)]
 
 
 class FixedDiscounts(Component):
@@ -72,6 +82,10 @@ class FixedDiscounts(Component):
         self.states: tuple[Any, ...] = ()
         self.waited = 0.0
         self.label_range: FloatArray = np.full(2, np.nan)
+
+    def state_rules(self) -> tuple[StateOf, ...]:
+        """The rule of the state of each learner in a file."""
+        return tuple(StateOf(one, self.features + 1) for one in self.learners)
 
     def play(self, x: FloatArray, due: DueLabels) -> FloatArray:
         """The predictions of each learner at each row, (T, N); NaN without units.
@@ -101,19 +115,6 @@ class FixedDiscounts(Component):
         limits = (2 * low - high)[:, None], (2 * high - low)[:, None]
         limited = np.clip(mean + deviation * predictions, *limits)
         return np.where(is_ready, limited, np.nan)
-
-    def rules(self, snapshot: FixedDiscountsSnapshot) -> Iterator[tuple[str, Any]]:
-        """States, units and rows fit the features and each other."""
-        warm_up, units, states = snapshot[:3]
-        has_units, width = bool(states), self.features + 2
-        if has_units:
-            yield "states", tuple(StateOf(one, width - 1) for one in self.learners)
-        rows = 0 if has_units else min(len(warm_up), self.burn_in - 1)
-        yield "warm_up", Array((rows, width))
-        yield "units", Array((2, has_units * (width - 1)))
-        yield "units", Condition((units[1] > 0).all(), "above 0 where deviations are")
-        yield "waited", Number(0.0)
-        yield "label_range", Array((2,), may_be_nan=True)
 
     def _labelled_rows(self, due: DueLabels) -> FloatArray:
         """Features, label, and time since the last labelled row."""

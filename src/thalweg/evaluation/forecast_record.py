@@ -4,29 +4,37 @@ Everything is kept in constant memory, and is the same to the last bit however t
 stream is cut.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.study import Histogram, PredictionBands
-from thalweg.persistence.snapshots import MAX_COUNT, Array, Component, Condition, Count
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import MAX_COUNT, Array, Condition, Count
 from thalweg.types import FloatArray, Trace
 
 PAST_VALUES = "level and recent values"
 """What forecasts owe to no feature."""
 
 
+FEATURES = "len(component.feature_sums)"
+
+
 class FeatureEffectsSnapshot(NamedTuple):
     """All that the effects of features remember."""
 
     seen_rounds: int  # rounds that the means of features are over
-    scored_rounds: int  # rounds that the effects are means over
-    labels: int  # known labels
-    feature_sums: FloatArray  # (n,)
-    label_sum: FloatArray  # (1,)
-    effect_sums: FloatArray  # (n + 1,) of sizes; the last is of past values
+    # Rounds that the effects are means over.
+    scored_rounds: Annotated[int, Count("seen_rounds")]
+    labels: Annotated[int, Count("seen_rounds")]  # known labels
+    feature_sums: Annotated[FloatArray, Array((FEATURES,), may_be_nan=True)]  # (n,)
+    label_sum: Annotated[FloatArray, Array((1,), may_be_nan=True)]  # (1,)
+    # (n + 1,) of sizes; the last is of past values
+    effect_sums: Annotated[
+        FloatArray, Array((f"{FEATURES} + 1",), 0.0, may_be_nan=True)
+    ]
 
 
 class FeatureEffects(Component):
@@ -77,15 +85,6 @@ class FeatureEffects(Component):
         pairs = zip(features, means[:-1].tolist(), strict=False)
         return {**dict(pairs), PAST_VALUES: float(means[-1])}
 
-    def rules(self, snapshot: FeatureEffectsSnapshot) -> Iterator[tuple[str, Any]]:
-        """Counts are of the same rounds, and sums of these features."""
-        n = len(self.feature_sums)
-        yield "scored_rounds", Count(snapshot.seen_rounds)
-        yield "labels", Count(snapshot.seen_rounds)
-        yield "feature_sums", Array((n,), may_be_nan=True)
-        yield "label_sum", Array((1,), may_be_nan=True)
-        yield "effect_sums", Array((n + 1,), 0.0, may_be_nan=True)
-
     def _feature_means(self, x: FloatArray) -> FloatArray:
         """The means of the features up to each row, this row included, (T, n)."""
         sums = _running_sums(self.feature_sums, np.nan_to_num(x))
@@ -120,7 +119,8 @@ SIDE = (MAX_EXPONENT - MIN_EXPONENT) * STEPS
 class ErrorHistogramSnapshot(NamedTuple):
     """All that the histogram remembers."""
 
-    counts: FloatArray  # (2 * SIDE + 1,) from the most negative errors up
+    # (2 * SIDE + 1,) from the most negative errors up
+    counts: Annotated[FloatArray, Array((2 * SIDE + 1,), 0.0, float(MAX_COUNT))]
 
 
 class ErrorHistogram(Component):
@@ -152,10 +152,6 @@ class ErrorHistogram(Component):
         bins = slice(full[0], full[-1] + 1)
         return Histogram(bin_edges()[full[0] : full[-1] + 2], self.counts[bins].copy())
 
-    def rules(self, snapshot: ErrorHistogramSnapshot) -> Iterator[tuple[str, Any]]:
-        """There is a count for each bin."""
-        yield "counts", Array((2 * SIDE + 1,), 0.0, float(MAX_COUNT))
-
 
 def bin_edges() -> FloatArray:
     """The edges of all bins, (2 * SIDE + 2,), rising."""
@@ -176,10 +172,17 @@ def _bin_numbers(errors: FloatArray) -> Any:
     return SIDE + np.sign(errors).astype(np.int64) * (place + 1)
 
 
+CURVES = "(times, band_low, band_high, covered, half_widths)"
+OF_SAME_ROUNDS = Condition(
+    f"len({{curve.rounds for curve in {CURVES}}}) == 1", "of the rounds of the bands"
+)
+
+
 class ForecastRecordSnapshot(NamedTuple):
     """All that a record of forecasts remembers."""
 
-    times: DownsamplerSnapshot  # seconds since 1970, by local clocks
+    # Seconds since 1970, by local clocks.
+    times: Annotated[DownsamplerSnapshot, OF_SAME_ROUNDS]
     band_low: DownsamplerSnapshot
     band_high: DownsamplerSnapshot
     covered: DownsamplerSnapshot  # 1 where the band held the value, 0 where not
@@ -244,8 +247,3 @@ class ForecastRecord(Component):
             "residuals": self.residuals.histogram(),
             "effects": self.effects.effects(features),
         }
-
-    def rules(self, snapshot: ForecastRecordSnapshot) -> Iterator[tuple[str, Any]]:
-        """All curves are of the same rounds."""
-        rounds = {part.rounds for part in snapshot[:5]}
-        yield "times", Condition(len(rounds) == 1, "of the same rounds as the bands")

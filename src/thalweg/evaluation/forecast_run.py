@@ -1,7 +1,6 @@
 """A forecaster on one series of a table, with its backtest: what a file keeps of it."""
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -12,10 +11,10 @@ from thalweg.errors import PersistenceError
 from thalweg.evaluation.backtest_scores import BacktestScores, BacktestSnapshot
 from thalweg.forecasting.forecast import Forecast
 from thalweg.forecasting.forecaster import Forecaster
-from thalweg.models.model_file import imputer_rules
-from thalweg.persistence import SavedModel, restore_snapshot
-from thalweg.persistence.snapshots import Array, Component, Condition, Count
+from thalweg.persistence import SavedModel
+from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.imputer import RUN_POLICY, Imputer, ImputerState
+from thalweg.rules import Array, Condition, Given, restore_snapshot
 from thalweg.tables.timestamps import TimedRows
 from thalweg.types import FloatArray
 
@@ -37,15 +36,22 @@ class ForecastSettings(NamedTuple):
     interval: float = 0.9
 
 
+SHORT = Condition(f"len(tail) <= {TAIL}", f"at most {TAIL} values")
+
+
 class ForecastRunSnapshot(NamedTuple):
     """All that changes in the forecasts of one series, beside its forecaster."""
 
     rows: int  # of the table, learnt so far; those left out are counted
     clock: SeriesClock
-    imputer: ImputerState
+    imputer: Annotated[
+        ImputerState, Given(features="len(settings.features)", rounds="rows")
+    ]
     scores: BacktestSnapshot
-    tail: FloatArray  # (≤ TAIL,) the last values on the grid
-    tail_times: FloatArray  # (≤ TAIL,) their times: nanoseconds or numbers, or NaN
+    # (≤ TAIL,) the last values on the grid
+    tail: Annotated[FloatArray, Array((None,), may_be_nan=True), SHORT]
+    # (≤ TAIL,) their times: nanoseconds or numbers, or NaN
+    tail_times: Annotated[FloatArray, Array(("len(tail)",), may_be_nan=True)]
 
 
 class ForecastRun(Component):
@@ -146,16 +152,6 @@ class ForecastRun(Component):
         except PersistenceError as error:
             raise PersistenceError(f"{name} cannot be resumed: {error}.") from None
         return run
-
-    def rules(self, snapshot: ForecastRunSnapshot) -> Iterator[tuple[str, Any]]:
-        """Every part is of the same rows."""
-        yield "rows", Count()
-        yield "clock", Condition(snapshot.clock.is_possible(), "times of rows")
-        yield "imputer", imputer_rules(len(self.settings.features), snapshot.rows)
-        length = len(snapshot.tail)
-        yield "tail", Condition(length <= TAIL, f"at most {TAIL} values")
-        yield "tail", Array((length,), may_be_nan=True)
-        yield "tail_times", Array((length,), may_be_nan=True)
 
     def _known_positions(self) -> list[int]:
         """The positions of the features that are known in advance, in order."""

@@ -1,8 +1,8 @@
 """Statistics of a run over one target: errors, those of baselines, curves, changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,11 @@ from thalweg.calendar.row_clock import as_seconds
 from thalweg.calendar.time_grid import Times
 from thalweg.errors import PersistenceError
 from thalweg.evaluation import fixed_discounts
-from thalweg.evaluation.downsampling import Downsampler, DownsamplerSnapshot
+from thalweg.evaluation.downsampling import (
+    SAME_ROUNDS,
+    Downsampler,
+    DownsamplerSnapshot,
+)
 from thalweg.evaluation.fixed_discounts import FixedDiscounts, FixedDiscountsSnapshot
 from thalweg.evaluation.forecast_record import ForecastRecord, ForecastRecordSnapshot
 from thalweg.evaluation.scoring import (
@@ -28,15 +32,9 @@ from thalweg.evaluation.simple_baselines import (
 from thalweg.evaluation.study import Entry, LastRounds, TrackerHistory
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.explanation import EXPERT_FAMILIES, FAMILY_OF_EXPERT
-from thalweg.persistence.snapshots import (
-    MAX_COUNT,
-    Array,
-    Component,
-    Condition,
-    Count,
-    OneOf,
-)
+from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
+from thalweg.rules import MAX_COUNT, Array, Condition, Count, Given
 from thalweg.types import FloatArray, Trace
 
 MAX_COEFFICIENTS = 32
@@ -49,10 +47,12 @@ FIRST_OF_FAMILY = np.searchsorted(FAMILY_OF_EXPERT, np.arange(len(EXPERT_FAMILIE
 class TraceSnapshot(NamedTuple):
     """All that a tracker trace remembers."""
 
-    covered: int  # rounds whose label lay in its interval
-    with_interval: int  # scored rounds that had an interval
+    # Rounds whose label lay in its interval, and scored rounds that had one.
+    covered: Annotated[int, Count("with_interval")]
+    with_interval: Annotated[int, Count("rounds")]
     rounds: int
-    curves: tuple[DownsamplerSnapshot, ...]  # memory, weights, coefficients
+    # Memory, weights, coefficients.
+    curves: tuple[Annotated[DownsamplerSnapshot, SAME_ROUNDS], ...]
 
 
 class TrackerTrace(Component):
@@ -116,14 +116,6 @@ class TrackerTrace(Component):
             self.tracker.explain(state),
         )
 
-    def rules(self, snapshot: TraceSnapshot) -> Iterator[tuple[str, Any]]:
-        """Counts and curves are of the same rounds."""
-        rounds = snapshot.rounds
-        yield "with_interval", Count(rounds)
-        yield "covered", Count(snapshot.with_interval)
-        is_equal = all(curve.rounds == rounds for curve in snapshot.curves)
-        yield "curves", Condition(is_equal, f"curves of {rounds} rounds")
-
 
 LAST_ROUNDS = 200
 """So many of the last rounds are kept one by one."""
@@ -151,20 +143,35 @@ class PlayedRounds(NamedTuple):
     times: Times | None  # (T,) local times; None where rows have none
 
 
+OF_ALL_ROUNDS = Condition(
+    "{curve.rounds for curve in scores.squared} == {rounds}", "errors of all rounds"
+)
+
+
 class StatisticsSnapshot(NamedTuple):
     """All that the statistics of a run remember."""
 
     rounds: int
-    first_scored_round: int  # the first round of all being 1; 0: none yet
-    observed: DownsamplerSnapshot
-    forecast: DownsamplerSnapshot
-    last_rounds: FloatArray  # (≤ LAST_ROUNDS, 5) labels, forecasts, bands, times
-    scores: ErrorSnapshot
-    tracker_trace: TraceSnapshot
-    forecast_record: ForecastRecordSnapshot
-    delayed_labels: DelayedLabelsState
+    # The first round of all being 1; 0: none yet.
+    first_scored_round: Annotated[int, Count("rounds")]
+    observed: Annotated[DownsamplerSnapshot, SAME_ROUNDS]
+    forecast: Annotated[DownsamplerSnapshot, SAME_ROUNDS]
+    # (≤ LAST_ROUNDS, 5) labels, forecasts, bands, times
+    last_rounds: Annotated[
+        FloatArray, Array((f"min(rounds, {LAST_ROUNDS})", 5), may_be_nan=True)
+    ]
+    scores: Annotated[ErrorSnapshot, OF_ALL_ROUNDS]
+    tracker_trace: Annotated[TraceSnapshot, SAME_ROUNDS]
+    forecast_record: Annotated[ForecastRecordSnapshot, {"times": SAME_ROUNDS}]
+    delayed_labels: Annotated[
+        DelayedLabelsState,
+        Given(columns="features", delay="component.delayed_labels.delay"),
+    ]
     fixed_discounts: FixedDiscountsSnapshot
-    simple_baselines: SimpleBaselinesSnapshot
+    simple_baselines: Annotated[
+        SimpleBaselinesSnapshot,
+        {"clock": {"rows": Count("rounds", "rounds")}},
+    ]
 
 
 class RunStatistics(Component):
@@ -228,31 +235,6 @@ class RunStatistics(Component):
             np.where(has_band, low, np.nan), np.where(has_band, high, np.nan),
             None if np.isnan(seconds).all() else seconds,
         )  # fmt: skip
-
-    def rules(self, snapshot: StatisticsSnapshot) -> Iterator[tuple[str, Any]]:
-        """Every part is of the same rounds."""
-        rounds = snapshot.rounds
-        yield "first_scored_round", Count(rounds)
-        for name in ("observed", "forecast"):
-            yield name, {"rounds": OneOf((rounds,))}
-        is_equal = all(curve.rounds == rounds for curve in snapshot.scores.squared)
-        yield "scores", Condition(is_equal, f"errors of {rounds} rounds")
-        yield "simple_baselines", {"clock": {"rows": OneOf((rounds,))}}
-        yield "tracker_trace", {"rounds": OneOf((rounds,))}
-        yield "forecast_record", {"times": {"rounds": OneOf((rounds,))}}
-        shape = (min(rounds, LAST_ROUNDS), 5)
-        yield "last_rounds", Array(shape, may_be_nan=True)
-        pending = min(rounds, self.delayed_labels.delay)
-        numbers = Array((pending,), may_be_nan=True)
-        yield (
-            "delayed_labels",
-            {
-                "x": Array((pending, self.features), may_be_nan=True),
-                "y": numbers,
-                "weight": numbers,
-                "elapsed": Array((pending,)),
-            },
-        )
 
     def _set_first_scored_round(self, scored_labels: FloatArray) -> None:
         if not self.first_scored_round and not np.isnan(scored_labels).all():

@@ -1,14 +1,15 @@
 """Errors of several learners on the same rounds, and coverage of their intervals."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thalweg.evaluation.downsampling import POINTS, Downsampler, DownsamplerSnapshot
 from thalweg.evaluation.study import Entry
 from thalweg.kernels.tracker.tracker_layout import INTERVAL_LEVELS
-from thalweg.persistence.snapshots import Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Condition
 from thalweg.types import FloatArray, Trace
 
 TIMED_ROLES = ("tracker", "persistence", "baseline")
@@ -24,10 +25,16 @@ class LearnerInfo(NamedTuple):
     description: str = ""  # of a simple baseline: what it does, in plain words
 
 
+OF_SAME_ROUNDS = Condition(
+    "len({curve.rounds for curve in (*squared, *absolute)}) == 1",
+    "of the same rounds as 'absolute'",
+)
+
+
 class ErrorSnapshot(NamedTuple):
     """The errors of each learner so far."""
 
-    squared: tuple[DownsamplerSnapshot, ...]
+    squared: Annotated[tuple[DownsamplerSnapshot, ...], OF_SAME_ROUNDS]
     absolute: tuple[DownsamplerSnapshot, ...]
 
 
@@ -63,11 +70,6 @@ class ErrorScores(Component):
             )
             for learner, squared, absolute in parts
         )  # fmt: skip
-
-    def rules(self, snapshot: ErrorSnapshot) -> Iterator[tuple[str, Any]]:
-        """All errors are of the same rounds."""
-        rounds = {part.rounds for part in (*snapshot.squared, *snapshot.absolute)}
-        yield "squared", Condition(len(rounds) == 1, "of the same rounds as 'absolute'")
 
 
 def _absolute_points(learner: LearnerInfo) -> int:

@@ -5,8 +5,7 @@ Also known as: benchmark methods. These are persistence (the last value), season
 seasonal mean (of all values at the same position): forecasting/naive.py.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,9 @@ from thalweg.forecasting.naive import (
     complete,
     mean_period,
 )
-from thalweg.persistence.snapshots import Array, Component, Condition, Number
+from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
+from thalweg.rules import Array, Condition, Given, Number
 from thalweg.types import FloatArray
 
 PERSISTENCE_WORDS = "repeating the last value"
@@ -44,15 +44,30 @@ INFOS = (
 """The baselines in order of columns; those shown get the lengths of their periods."""
 
 
+UNTIL_SETTLED = Condition(
+    f"len(history) <= (0 if search.is_settled else min(clock.rows, {HISTORY}))",
+    "the first rows, until the seasons are settled",
+)
+OF_SEASONS = Condition(
+    "(len(naive.season), len(naive.cycle)) == search.seasons", "of the same seasons"
+)
+
+
 class SimpleBaselinesSnapshot(NamedTuple):
     """All that changes in the simple baselines."""
 
     clock: RowClock  # of the rows that were asked for
     search: SeasonSearch
-    history: FloatArray  # (h, 3) number, time and label of rows; empty once settled
-    delayed_rows: DelayedLabelsState  # number and time of rows whose labels are to come
-    passed: float  # rows that have passed
-    naive: NaiveSnapshot
+    # (h, 3) number, time and label of rows; empty once settled
+    history: Annotated[FloatArray, Array((None, 3), may_be_nan=True), UNTIL_SETTLED]
+    # Number and time of rows whose labels are to come.
+    delayed_rows: Annotated[
+        DelayedLabelsState,
+        Given(rounds="clock.rows", columns="2"),
+        {"x": Array((None, 2))},
+    ]
+    passed: Annotated[float, Number(0.0)]  # rows that have passed
+    naive: Annotated[NaiveSnapshot, OF_SEASONS]
 
 
 class SimpleBaselines(Component):
@@ -141,31 +156,6 @@ class SimpleBaselines(Component):
                 description=f"the mean so far of {position_words(grid, mean)}",
             )  # fmt: skip
         return tuple(shown)
-
-    def rules(self, snapshot: SimpleBaselinesSnapshot) -> Iterator[tuple[str, Any]]:
-        """The rows that wait are the last ones, and tables are as long as seasons."""
-        clock, search = snapshot.clock, snapshot.search
-        is_possible = type(clock.rows) is int and clock.is_possible(clock.rows)
-        yield "clock", Condition(is_possible, "the times of rows")
-        yield "search", Condition(search.is_possible(), "the seasons of rows")
-        most = 0 if search.is_settled else min(clock.rows, HISTORY)
-        length = min(len(snapshot.history), most)
-        yield "history", Array((length, 3), may_be_nan=True)
-        pending = min(clock.rows, self.delay)
-        numbers = Array((pending,), may_be_nan=True)
-        yield (
-            "delayed_rows",
-            {
-                "x": Array((pending, 2)),
-                "y": numbers,
-                "weight": numbers,
-                "elapsed": Array((pending,)),
-            },
-        )
-        yield "passed", Number(0.0)
-        lengths = len(snapshot.naive.season), len(snapshot.naive.cycle)
-        is_right = lengths == tuple(search.seasons)
-        yield "naive", Condition(is_right, "as long as the seasons")
 
     def _search_seasons(self) -> None:
         """Search for seasons; with others start again from all labels known so far."""

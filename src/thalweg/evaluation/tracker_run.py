@@ -5,14 +5,15 @@ long for ``prequential``, or that has no end yet.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.calendar.time_grid import Times
+from thalweg.evaluation.downsampling import SAME_ROUNDS
 from thalweg.evaluation.run_statistics import (
     RECORDS,
     PlayedRounds,
@@ -24,29 +25,25 @@ from thalweg.evaluation.study import Study
 from thalweg.kernels.compiler.jit import count_as_compilation
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.losses import SquaredError
-from thalweg.models.model_file import imputer_rules
-from thalweg.persistence.snapshots import (
-    Array,
-    Component,
-    Number,
-    OneOf,
-    StateOf,
-    validate_snapshot,
-)
+from thalweg.persistence.snapshots import Component, StateOf
 from thalweg.preprocessing.imputer import (
     Imputer,
     ImputerState,
     MissingPolicy,
     learning_weights,
 )
+from thalweg.rules import Array, Condition, Number, validate_snapshot
 from thalweg.types import Block, FloatArray, Trace
+
+FEW = Condition("len(waiting) <= delay", "at most as many labels as the delay")
 
 
 class NonNegativitySnapshot(NamedTuple):
     """What is known of the labels."""
 
-    lowest: float  # NaN before the first
-    waiting: FloatArray  # (≤ delay,) labels that are not known yet, oldest first
+    lowest: Annotated[float, Number(may_be_nan=True)]  # NaN before the first
+    # (≤ delay,) labels that are not known yet, oldest first
+    waiting: Annotated[FloatArray, Array((None,), may_be_nan=True), FEW]
 
 
 class NonNegativity(Component):
@@ -78,12 +75,6 @@ class NonNegativity(Component):
         self.lowest, self.waiting = float(lowest[-1]), labels[known:].copy()
         return np.where(lowest[before] == 0.0, 0.0, -np.inf)
 
-    def rules(self, snapshot: NonNegativitySnapshot) -> Iterator[tuple[str, Any]]:
-        """At most ``delay`` labels wait."""
-        waiting = min(len(snapshot.waiting), self.delay)
-        yield "lowest", Number(may_be_nan=True)
-        yield "waiting", Array((waiting,), may_be_nan=True)
-
 
 MIN_BURN_IN = 40
 PIECE = 4096
@@ -110,10 +101,10 @@ class TrackerRunSnapshot(NamedTuple):
     """All that changes in the run of a target."""
 
     rounds: int
-    seconds: float  # that the Tracker took
-    state: Any  # TrackerState
+    seconds: Annotated[float, Number(0.0)]  # that the Tracker took
+    state: Annotated[Any, StateOf("tracker", "features")]  # TrackerState
     imputer: ImputerState
-    statistics: StatisticsSnapshot
+    statistics: Annotated[StatisticsSnapshot, SAME_ROUNDS]
     non_negativity: NonNegativitySnapshot
 
 
@@ -239,14 +230,6 @@ class TrackerRun(Component):
         run = cls(features, delay, missing)
         run.restore(snapshot, name)
         return run
-
-    def rules(self, snapshot: TrackerRunSnapshot) -> Iterator[tuple[str, Any]]:
-        """The Tracker could have this state after so many rounds."""
-        rounds = snapshot.rounds
-        yield "state", StateOf(self.tracker, self.features)
-        yield "seconds", Number(0.0)
-        yield "statistics", {"rounds": OneOf((rounds,))}
-        yield "imputer", imputer_rules(self.features, rounds)
 
     def _play_piece(
         self, x: FloatArray, y: FloatArray, is_question: bool, times: Times | None

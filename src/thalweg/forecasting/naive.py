@@ -8,14 +8,14 @@ Horizon and delay are free: values are learnt at positions, and each forecast is
 position, from the values that are known by then.
 """
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.calendar.season_finder import Seasons
-from thalweg.persistence.snapshots import Array, Component, Condition
+from thalweg.persistence.snapshots import Component
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
@@ -26,14 +26,26 @@ MAX_SEASONS = 12
 each phase has too few values."""
 
 
+NOT_SHORTER = Condition("1 <= len(season) <= len(cycle)", "no shorter than 'season'")
+PERIOD = "mean_period(Seasons(len(season), len(cycle)))"
+COUNTED = Condition(
+    "((means[1] >= 0) & (means[1] == np.floor(means[1]))).all()", "means and counts"
+)
+
+
 class NaiveSnapshot(NamedTuple):
     """All that naive forecasts remember."""
 
-    first: FloatArray  # (2,) position and value; NaN before there is one
-    last: FloatArray  # (2,) of the newest value
-    season: FloatArray  # (season,) the newest value at each phase
-    cycle: FloatArray  # (cycle,)
-    means: FloatArray  # (2, p) means and counts at each phase
+    # (2,) position and value; NaN before there is one
+    first: Annotated[FloatArray, Array((2,), may_be_nan=True)]
+    # (2,) of the newest value
+    last: Annotated[FloatArray, Array((2,), may_be_nan=True)]
+    # (season,) the newest value at each phase
+    season: Annotated[FloatArray, Array((None,), may_be_nan=True)]
+    # (cycle,)
+    cycle: Annotated[FloatArray, Array((None,), may_be_nan=True), NOT_SHORTER]
+    # (2, p) means and counts at each phase
+    means: Annotated[FloatArray, Array((2, PERIOD), may_be_nan=True), COUNTED]
 
 
 def mean_period(seasons: Seasons) -> int:
@@ -105,20 +117,6 @@ class NaiveForecasts(Component):
         """Continue from a snapshot, which stays as it is."""
         super().restore(snapshot, name)
         self.means = self.means.copy()
-
-    def rules(self, snapshot: NaiveSnapshot) -> Iterator[tuple[str, Any]]:
-        """The tables are as long as the seasons."""
-        season, cycle = len(snapshot.season), len(snapshot.cycle)
-        yield "season", Condition(1 <= season <= cycle, "no longer than 'cycle'")
-        for field in ("first", "last"):
-            yield field, Array((2,), may_be_nan=True)
-        yield "season", Array((season,), may_be_nan=True)
-        yield "cycle", Array((cycle,), may_be_nan=True)
-        period = mean_period(Seasons(season, cycle))
-        yield "means", Array((2, period), may_be_nan=True)
-        counts = snapshot.means[1]
-        is_count = ((counts >= 0) & (counts == np.floor(counts))).all()
-        yield "means", Condition(is_count, "means and whole counts")
 
     def _running_means(self, at: IntArray, values: FloatArray) -> FloatArray:
         """The mean at the phase of each value, with it; only counts are changed."""

@@ -27,7 +27,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from thalweg.kernels.compiler.jit import inline_function, inner_function, kernel
-from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.compiler.layout import Layout, Range, Shape, whole
 from thalweg.kernels.loss_weights import set_weights
 
 ALPHAS = (0.02, 0.1, 0.3, 0.6, 0.95)
@@ -55,6 +55,9 @@ RANGE_MARGIN, LEAST_SHARE, MAX_FACTOR = 0.5, 0.1, 10.0
 
 # The entries of ``SmoothingState.counters``.
 ROUNDS, VALUES, LOWEST, HIGHEST, WEIGHT = range(5)
+LEGAL_COUNTERS = {
+    ROUNDS: whole(2**52), VALUES: whole(f"counters[{ROUNDS}]"), WEIGHT: Range(0, np.inf)
+}  # fmt: skip
 
 Array = np.ndarray
 
@@ -62,7 +65,8 @@ Array = np.ndarray
 class SmoothingState(NamedTuple):
     """What is remembered; zeros before the first value."""
 
-    counters: Annotated[Array, Shape(8)]  # rounds and values so far, their range, N
+    # Rounds and values so far, their range, N.
+    counters: Annotated[Array, Shape(8, legal=LEGAL_COUNTERS)]
     level: Annotated[Array, Shape(MODELS)]
     trend: Annotated[Array, Shape(MODELS)]
     losses: Annotated[Array, Shape(MODELS)]  # NO_LOSS of models that do not count
@@ -77,7 +81,12 @@ unpack = STATE.unpack
 
 def state_size(season: int) -> int:
     """The size of a state; ``season`` is 1 without a season."""
-    return STATE.size(season=season if season <= MAX_SEASON else 1)
+    return STATE.size(season=season_length(season))
+
+
+def season_length(season: int) -> int:
+    """The length of a season that models have; 1 where it is too long for them."""
+    return season if season <= MAX_SEASON else 1
 
 
 def new_state(season: int, has_products: bool = True) -> np.ndarray:

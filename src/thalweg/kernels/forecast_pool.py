@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from thalweg.kernels.compiler.jit import inner_function, kernel
-from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.compiler.layout import Layout, Range, Shape, whole
 from thalweg.kernels.loss_weights import set_means, set_weights, weighted_mean
 
 FORECASTS = 5
@@ -27,6 +27,9 @@ UNSCORED = 2
 
 # The entries of ``ForecastPoolState.counters``.
 ROUNDS, VALUES, WEIGHT = range(3)
+LEGAL_COUNTERS = {
+    ROUNDS: whole(2**52), VALUES: whole(f"counters[{ROUNDS}]"), WEIGHT: Range(0, np.inf)
+}  # fmt: skip
 
 Array = np.ndarray
 
@@ -34,10 +37,11 @@ Array = np.ndarray
 class ForecastPoolState(NamedTuple):
     """What is remembered; zeros before the first value."""
 
-    counters: Annotated[Array, Shape(8)]  # rounds and values so far, N
-    losses: Annotated[Array, Shape(MEANS)]
+    # Rounds and values so far, N.
+    counters: Annotated[Array, Shape(8, legal=LEGAL_COUNTERS)]
+    losses: Annotated[Array, Shape(MEANS, legal=Range(0, np.inf))]
     # Forecasts of values to come, in a ring; NaN where one is not made.
-    pending: Annotated[Array, Shape("delay + 1", FORECASTS)]
+    pending: Annotated[Array, Shape("delay + 1", FORECASTS, may_be_nan=True)]
 
 
 STATE = Layout("forecast pool", ForecastPoolState, version=1, dimensions=("delay",))

@@ -34,13 +34,9 @@ from thalweg.persistence.raw_values import (
     from_raw,
     to_raw,
 )
-from thalweg.persistence.snapshots import (
-    Condition,
-    restore_snapshot,
-    validate_snapshot,
-)
 from thalweg.persistence.state_check import check_state
 from thalweg.preprocessing.imputer import POLICIES, MissingPolicy
+from thalweg.rules import Condition, restore_snapshot, validate_snapshot
 
 NO_OTHERS = (None, None, ModelSnapshot().clock)
 """Imputer, columns and clock of a model that is given numbers."""

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from thalweg.errors import PersistenceError
 from thalweg.keyed.rows import FEATURES, SEQ, are_legal_keys
 from thalweg.persistence.raw_values import RawValue, from_raw, to_raw
-from thalweg.persistence.snapshots import Count
+from thalweg.rules import Count
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]

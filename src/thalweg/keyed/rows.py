@@ -17,7 +17,7 @@ from thalweg.models.named_rows import (
     load_frames,
     read_chunk,
 )
-from thalweg.persistence.snapshots import Count, Number
+from thalweg.rules import Count, Number
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]

@@ -14,6 +14,7 @@ import numpy as np
 
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import NonFiniteError, ThalwegError
+from thalweg.learners.own_state import experts_of
 from thalweg.types import Block, FloatArray, Trace
 
 FEW = 32
@@ -94,7 +95,7 @@ def non_finite_names(learner: Any, state: Any, prefix: str = "") -> Iterator[str
         yield prefix + name
     states = getattr(state, "experts", ())
     if states:
-        own = getattr(learner, "experts", None) or (learner.expert,) * len(states)
+        own = experts_of(learner, state)
         for i, (expert, part) in enumerate(zip(own, states, strict=True)):
             yield from non_finite_names(expert, part, f"{prefix}experts[{i}].")
 

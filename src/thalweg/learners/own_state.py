@@ -17,6 +17,12 @@ from thalweg.types import FloatArray
 
 Shape = tuple[int, ...]
 ARRAY = np.ndarray
+ALIGNMENT = 8
+"""Alignment of the fields of a packed state, in numbers (kernels/compiler/layout.py).
+Padding makes lengths polynomials in the number of features n only for n that have the
+same remainder: a state is compared with three small ones of its own remainder."""
+LENGTHS = ("window", "delay")
+"""Settings that are the length of an array of the state."""
 
 
 class PartSpec(NamedTuple):
@@ -65,9 +71,7 @@ def check_own_state(learner: Any, state: Any) -> None:
 
 def _check_experts(learner: Any, state: Any, theta: FloatArray) -> None:
     """Check the states of a mixture's experts; each has a θ like the mixture's."""
-    experts = getattr(learner, "experts", None)
-    if experts is None:
-        experts = (learner.expert,) * len(state.experts)
+    experts = experts_of(learner, state)
     if len(experts) != len(state.experts) or not experts:
         raise InvalidParameterError(
             f"The state of {type(learner).__name__} must hold one state for each of "
@@ -81,6 +85,12 @@ def _check_experts(learner: Any, state: Any, theta: FloatArray) -> None:
                 f"{theta.shape} and {theta.dtype}. Got shape {own.theta.shape} and "
                 f"{own.theta.dtype} instead."
             )
+
+
+def experts_of(learner: Any, state: Any) -> tuple[Any, ...]:
+    """The learners whose states a state holds; of a history all are the same."""
+    single = (getattr(learner, "expert", None),)
+    return getattr(learner, "experts", None) or single * len(state.experts)
 
 
 def _grown_parts(parts: tuple[PartSpec, ...], state: Any) -> tuple[PartSpec, ...]:
@@ -103,25 +113,42 @@ def _state_spec(learner: Any, shape: Shape, dtype: np.dtype[Any]) -> StateSpec |
     if not type(learner).init.__module__.startswith("thalweg."):
         return None
     try:
-        state = _move_to_ball(learner).init(np.zeros(shape, dtype))
-    except InvalidParameterError:
+        k, rest = divmod(shape[0] - 1, ALIGNMENT)
+        sizes = (rest + 1 + ALIGNMENT * j for j in range(3))
+        minimal = _minimal_learner(learner)
+        states = [minimal.init(np.zeros((n, *shape[1:]), dtype)) for n in sizes]
+    except Exception:  # whatever settings that no one has tried may lead to
         return StateSpec(type(None), ())  # it has no state with such a θ
     numbers = {int: (int, np.integer), float: (int, float, np.integer, np.floating)}
     return StateSpec(
-        type(state),
+        type(states[0]),
         tuple(
-            PartSpec(part.dtype, part.shape, ())
-            if isinstance(part, np.ndarray)
-            else PartSpec(None, (), numbers.get(type(part), type(part)))
-            for part in state
+            PartSpec(parts[0].dtype, _extrapolate_shape(k, parts), ())
+            if isinstance(parts[0], np.ndarray)
+            else PartSpec(None, (), numbers.get(type(parts[0]), type(parts[0])))
+            for parts in zip(*states, strict=True)
         ),
         hasattr(learner, "expert"),
-        isinstance(state[-1], tuple),
+        isinstance(states[0][-1], tuple),
     )
 
 
-def _move_to_ball(learner: Any) -> Any:
-    """The learner in a ball, so that it can start from zero: shapes stay the same."""
+def _extrapolate_shape(k: int, parts: tuple[FloatArray, ...]) -> Shape:
+    """The shape at k of the polynomials with these shapes at 0, 1 and 2.
+
+    Lengths are such polynomials, of degree two at most: three small states give the
+    shapes of a large one, and a file that claims a large n costs no memory.
+    """
+    lengths = zip(*(part.shape for part in parts), strict=True)
+    return tuple(
+        zero + k * (one - zero) + k * (k - 1) // 2 * (two - 2 * one + zero)
+        for zero, one, two in lengths
+    )
+
+
+def _minimal_learner(learner: Any, is_expert: bool = False) -> Any:
+    """The learner in a ball, so that it can start from zero, with experts of short
+    windows: the shapes of its own arrays stay the same."""
     if not is_dataclass(learner):
         return learner
     settings: dict[str, Any] = {}
@@ -130,9 +157,12 @@ def _move_to_ball(learner: Any) -> Any:
         if isinstance(value, Domain):
             settings[field.name] = Ball(1.0)
         elif hasattr(value, "check_state"):
-            settings[field.name] = _move_to_ball(value)
+            settings[field.name] = _minimal_learner(value, is_expert=True)
         elif isinstance(value, tuple):
-            settings[field.name] = tuple(map(_move_to_ball, value))
+            experts = (_minimal_learner(part, is_expert=True) for part in value)
+            settings[field.name] = tuple(experts)
+        elif is_expert and field.name in LENGTHS:
+            settings[field.name] = min(value, 1)
     return replace(learner, **settings) if settings else learner  # type: ignore[type-var]
 
 

@@ -4,16 +4,13 @@ docs/file-format.md, "What Classifier saves".
 """
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from thalweg import models, persistence
 from thalweg.errors import PersistenceError
-from thalweg.persistence.snapshots import (
-    Condition,
-    StateOf,
-    restore_snapshot,
-    validate_snapshot,
-)
+from thalweg.persistence.snapshots import StateOf
+from thalweg.rules import Condition, OneOf, restore_snapshot
 
 if TYPE_CHECKING:
     from thalweg.models.model_file import ModelFileContents
@@ -22,11 +19,19 @@ FIELD = "classifier"
 """The name in a file's ``extra`` by which it is a file of ``Classifier``."""
 
 
+STORABLE = Condition("all(map(_is_storable, labels))", "labels that a file can hold")
+DIFFERENT = Condition(
+    "len({*labels}) == len(labels) <= max_classes", "different labels"
+)
+
+
 class ClassifierRecord(NamedTuple):
     """What a file holds beside the background model."""
 
-    labels: Any  # in the order in which they first appeared
-    states: Any  # of the learner, one for each label; None before the first round
+    # In the order in which they first appeared.
+    labels: Annotated[tuple[Any, ...], STORABLE, DIFFERENT]
+    # Of the learner, one for each label; None before the first round.
+    states: Annotated[tuple[Any, ...], "(state_rule,) * len(labels)"]
 
 
 class ClassifierFileContents(NamedTuple):
@@ -61,35 +66,16 @@ def read_classifier(
     if FIELD not in saved.extra:
         raise PersistenceError(f"{path} holds no Classifier.")
     background = models.model_file.decode_model(path, saved)
+    start = background.snapshot.state
+    state_rule: OneOf | StateOf = OneOf((None,))
+    if start is not None:  # else classes were added before the first round
+        state_rule = StateOf(background.settings.learner, len(start.theta))
+    own = SimpleNamespace(max_classes=max_classes, state_rule=state_rule)
     try:
-        record = restore_snapshot(ClassifierRecord, saved.extra[FIELD], FIELD)
-        _check_record(record, background, max_classes)
+        record = restore_snapshot(ClassifierRecord, saved.extra[FIELD], FIELD, (own,))
     except PersistenceError as error:
         raise PersistenceError(f"{path} cannot be loaded: {error}.") from None
     return ClassifierFileContents(background, record.labels, record.states)
-
-
-def _check_record(
-    record: ClassifierRecord, background: "ModelFileContents", max_classes: int
-) -> None:
-    labels, states = record
-    is_list = type(labels) is tuple and all(map(_is_storable, labels))
-    is_legal = is_list and len(set(labels)) == len(labels) <= max_classes
-    validate_snapshot(
-        Condition(is_legal, f"at most {max_classes} different labels"),
-        labels,
-        f"{FIELD}.labels",
-    )
-    start = background.snapshot.state
-    is_legal = type(states) is tuple and len(states) == len(labels)
-    if start is None:  # classes that were added before the first round
-        is_legal = is_legal and all(state is None for state in states)
-    validate_snapshot(
-        Condition(is_legal, "one state for each label"), states, f"{FIELD}.states"
-    )
-    for k, state in enumerate(states if start is not None else ()):
-        rule = StateOf(background.settings.learner, len(start.theta))
-        validate_snapshot(rule, state, f"{FIELD}.states[{k}]")
 
 
 def _is_storable(label: Any) -> bool:

@@ -6,22 +6,29 @@ The rule uses no later rows, and the result does not depend on how rows are cut.
 """
 
 from datetime import UTC, date, timedelta
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
 from thalweg.models.named_rows import FRAME_LIBRARIES
+from thalweg.rules import Count
 
 NANOSECONDS = np.dtype("timedelta64[ns]")
+
+
+MAX_NANOSECONDS = 2**63 - 1
+"""Largest time that NumPy can hold."""
 
 
 class ClockState(NamedTuple):
     """The time that rows take, as far as it is known, in nanoseconds."""
 
-    unit: Any = None  # an int, the first positive time between two rows; or None
-    latest: Any = None  # an int since 1970, the last time stamp; or None
+    # The first positive time between two rows.
+    unit: Annotated[int, Count(MAX_NANOSECONDS, 1)] | None = None
+    # The last time stamp, since 1970.
+    latest: Annotated[int, Count(MAX_NANOSECONDS, -MAX_NANOSECONDS)] | None = None
 
 
 class ElapsedTime(NamedTuple):

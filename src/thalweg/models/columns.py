@@ -29,7 +29,7 @@ class ColumnsRecord(NamedTuple):
     """A model's columns in a file."""
 
     recipe: str  # settings of the Recipe as JSON
-    encoder: EncoderState
+    encoder: Any  # EncoderState; ``Encoder.restore`` asks for its rules
 
 
 class RowReader:
@@ -169,9 +169,10 @@ class Columns:
             recipe = Recipe.from_settings(json.loads(record.recipe))
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise PersistenceError("its columns have no recipe") from error
-        if record.encoder.schema is None:
+        encoder = Encoder.restore(recipe, record.encoder)
+        if encoder.state.schema is None:
             raise PersistenceError("its columns have no schema")
-        return cls(Encoder.restore(recipe, record.encoder))
+        return cls(encoder)
 
     @property
     def _schema(self) -> Schema:

@@ -6,7 +6,8 @@ there, so every value is checked against what a model could have left.
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -21,93 +22,24 @@ from thalweg.models.clock import ClockState
 from thalweg.models.columns import Columns, ColumnsRecord
 from thalweg.models.error_intervals import stores_errors
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
-from thalweg.models.waiting_rows import MAX_LOST_KEYS, WaitingRowsState, is_key
-from thalweg.persistence.snapshots import (
-    Array,
-    Condition,
-    Count,
-    Number,
-    OneOf,
-    require,
-    restore_snapshot,
-    validate_snapshot,
-)
+from thalweg.models.waiting_rows import WaitingRowsState
 from thalweg.preprocessing.imputer import (
     POLICY_RULES,
     ImputerState,
     MissingPolicy,
-    statistic_limits,
+    feature_rule,
+)
+from thalweg.rules import (
+    MAX_COUNT,
+    Array,
+    Condition,
+    Count,
+    Given,
+    require,
+    restore_snapshot,
 )
 from thalweg.types import FloatArray
 
-LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
-NAME = "waiting"
-
-
-def validate_waiting_rows(
-    rows: WaitingRowsState, delay: int, state: Any, given: int | None,
-    accepts_missing: bool,
-) -> None:  # fmt: skip
-    """Raise unless a model of ``given`` features (None: not known) left these rows.
-
-    ``delay`` is the learner's, ``state`` its state.
-    """
-    count = len(rows.keys)
-    n: int | None = given if count else 0
-    labels_shape = (count, *(None,) * min(max(rows.labels.ndim - 1, 0), 1))
-    rules = {
-        "numbers": Array((count,), 0.0, rows.asked - 1.0, whole=True),
-        "x": Array((count, n), -LARGEST, LARGEST, may_be_nan=accepts_missing),
-        "is_waiting": Array((count,), 0.0, 1.0, whole=True),
-        "labels": Array(labels_shape, -LARGEST, LARGEST, may_be_nan=True),
-        "weights": Array((count,), 0.0, LARGEST),
-        "next_number": Count(rows.asked),
-        "waited": Number(0.0, LARGEST),
-    }
-    validate_snapshot(rules, rows, NAME)
-    waits = rows.is_waiting > 0
-    steps, keys = np.diff(rows.numbers), [*rows.keys, *rows.lost_keys]
-    names = [key for key, one in zip(rows.keys, waits, strict=True) if one]
-    axes = tuple(range(1, rows.labels.ndim))
-    told = ~np.isnan(rows.labels).any(axis=axes)
-    sizes = np.abs(np.nan_to_num(rows.labels)).max(axis=axes, initial=0)
-    conditions = {
-        "keys": all(map(is_key, keys)) and len(set(names)) == len(names),
-        "lost_keys": len(rows.lost_keys) <= min(rows.given_up, MAX_LOST_KEYS),
-        "numbers": (steps == 1 if delay else steps > 0).all(),
-        "is_waiting": waits.all() or delay > 0,
-        "labels": not (told & waits).any(),
-        "weights": (sizes * np.sqrt(np.maximum(rows.weights, 1)) <= LARGEST).all(),
-        "given_up": rows.given_up <= rows.asked - len(names),
-    }
-    for name, is_true in conditions.items():
-        rule = Condition(is_true, "what a model could have left")
-        validate_snapshot({name: rule}, rows, NAME)
-    if delay:
-        _validate_line(rows, delay, state, bool(told.any()))
-
-
-def _validate_line(
-    rows: WaitingRowsState, delay: int, state: Any, has_labels: bool
-) -> None:
-    """Raise unless rows of the line are in the ring of the state, as far as played."""
-    played = int((rows.numbers < rows.next_number).sum())
-    waiting_rounds = 0
-    if state is not None:
-        packed, n = np.atleast_2d(state.packed), len(state.theta)
-        waiting_rounds = min(len(PendingRing(own, n)) for own in packed)
-    last = rows.numbers[-1] + 1 if len(rows.numbers) else rows.next_number
-    is_line = played <= min(delay, waiting_rounds) and last == rows.asked
-    is_line = is_line and (not len(rows.numbers) or rows.numbers[0] <= rows.next_number)
-    require(is_line, f"{NAME}.next_number", "that of the line", rows.next_number)
-    if state is not None and has_labels:
-        expected = (len(rows.keys), *state.theta.shape[1:])
-        is_shape = rows.labels.shape == expected
-        require(is_shape, f"{NAME}.labels", f"of shape {expected}", rows.labels)
-
-
-MAX_NANOSECONDS = 2**63 - 1
-"""Largest time that NumPy can hold."""
 OTHER_KINDS = {
     "agent": "an agent of thalweg.bandits",
     "forecaster": "a Forecaster (Forecaster.load)",
@@ -115,21 +47,48 @@ OTHER_KINDS = {
 """Other kinds of model files than those of ``Online``, by the name of a field."""
 
 
+LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
+
+# Rules of files, of models with so many ``features``; None: before the first round.
+MAX_WAITING = ModelSettings._field_defaults["max_waiting"]
+ACCEPTING = Condition(
+    "(imputer is not None) == accepts_missing", "None where missing values are refused"
+)
+STORED = Condition("stores_errors", "None where no errors are stored")
+RECENT = Condition(
+    f"0 < len(errors) <= min({ERROR_WINDOW}, rounds)", f"of 1 to {ERROR_WINDOW} rows"
+)
+START = "Array((None, None)[: max(start.ndim, 1)], -LARGEST, LARGEST)"
+Errors = Annotated[FloatArray, STORED, Array((None, "targets")), RECENT]
+GIVEN = "None if features is None else features - intercept"
+
+
 class ModelRecord(NamedTuple):
     """The fields of a file's ``extra`` by which it is a file of ``Online``."""
 
     intercept: bool
-    rounds: int  # learnt, or skipped by policy
+    # Learnt, or skipped by policy.
+    rounds: Annotated[int, Count(f"0 if features is None else {MAX_COUNT}")]
     missing: MissingPolicy
     refusals: int  # calls that were refused
-    unexcited_rounds: Any  # (n,) of float64; 0.0 before the first round
-    imputer: ImputerState | None  # None where missing values are refused
-    errors: FloatArray | None = None  # (m, k) the last ones; files before had none
+    # (n,) of float64; 0.0 before the first round
+    unexcited_rounds: Annotated[Any, "feature_rule(features, 0.0, rounds, True)"]
+    # None where missing values are refused.
+    imputer: Annotated[ImputerState | None, ACCEPTING]
+    # (m, k) the last ones; files before had none
+    errors: Errors | None = None
     columns: ColumnsRecord | None = None  # None where features have no names
     clock: ClockState = ClockState()
-    start: FloatArray | None = None  # θ of the first round; None: zeros
-    max_waiting: int = ModelSettings._field_defaults["max_waiting"]
-    waiting: WaitingRowsState | None = None  # None: no row was ever asked for
+    # θ of the first round; None: zeros.
+    start: Annotated[FloatArray, START] | None = None
+    max_waiting: Annotated[int, Count(min=1)] = MAX_WAITING
+    # None: no row was ever asked for.
+    waiting: Annotated[WaitingRowsState, Given(given=GIVEN)] | None = None
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether a row may lack features."""
+        return POLICY_RULES[self.missing].accepts
 
 
 class ModelFileContents(NamedTuple):
@@ -185,12 +144,17 @@ def decode_model(
         raise PersistenceError(f"{path} holds {holder or 'a learner'}, but no Online.")
     features = None if state is None else len(state.theta)
     fields = _with_new_names(extra, features)
+    targets = 1 if state is None else sum(state.theta.shape[1:]) or 1
+    model = SimpleNamespace(
+        features=features, targets=targets,
+        stores_errors=state is not None and stores_errors(learner, loss),
+        delay=int(getattr(learner, "delay", 0)), feature_rule=feature_rule,
+    )  # fmt: skip
     try:
-        record = restore_snapshot(ModelRecord, fields)
-        validate_snapshot(_rules(record, features), record)
-        _validate_errors(record, learner, loss, state)
+        record = restore_snapshot(ModelRecord, fields, "", (model,))
         columns = _restore_columns(record, features)
-        _validate_waiting(record, learner, state)
+        if record.waiting is not None:
+            _validate_line(record.waiting, learner, state)
     except PersistenceError as error:
         raise PersistenceError(f"{path} cannot be loaded: {error}.") from None
     settings = ModelSettings(
@@ -204,58 +168,23 @@ def decode_model(
     return ModelFileContents(settings, snapshot, record.refusals)
 
 
-def _rules(record: ModelRecord, features: int | None) -> dict[str, Any]:
-    """Sizes and ranges in a model with ``features``; None: before the first round."""
-    rounds = record.rounds
-    accepts = POLICY_RULES[record.missing].accepts
-    return {
-        "rounds": Count(0) if features is None else Count(),
-        "unexcited_rounds": _feature_counts(features, rounds),
-        "imputer": imputer_rules(features, rounds) if accepts else OneOf((None,)),
-        "clock": {
-            "unit": _nanoseconds(record.clock.unit, 1),
-            "latest": _nanoseconds(record.clock.latest, -MAX_NANOSECONDS),
-        },
-        "start": OneOf((None,)) if record.start is None else _start_rule(record.start),
-    }
-
-
-def _validate_errors(
-    record: ModelRecord, learner: Learner[Any], loss: LinearLoss, state: Any
-) -> None:
-    """Raise unless a model of this learner could have stored these errors."""
-    errors, most = record.errors, min(ERROR_WINDOW, record.rounds)
-    if errors is None:
+def _validate_line(rows: WaitingRowsState, learner: Learner[Any], state: Any) -> None:
+    """Raise unless rows of the line are in the ring of the state, as far as played."""
+    delay, numbers = int(getattr(learner, "delay", 0)), rows.numbers
+    if not delay:
         return
-    stores = state is not None and stores_errors(learner, loss)
-    rule = Condition(stores, "None where no errors are stored")
-    validate_snapshot(rule, errors, "errors")
-    targets = sum(state.theta.shape[1:]) or 1
-    validate_snapshot(Array((None, targets)), errors, "errors")
-    rule = Condition(0 < len(errors) <= most, f"of 1 to {most} rows")
-    validate_snapshot(rule, errors, "errors")
-
-
-def _validate_waiting(record: ModelRecord, learner: Learner[Any], state: Any) -> None:
-    """Raise unless rows of a model of this learner could wait like these."""
-    rule = Condition(record.max_waiting >= 1, "1 or more")
-    validate_snapshot(rule, record.max_waiting, "max_waiting")
-    if record.waiting is None:
-        return
-    delay = int(getattr(learner, "delay", 0))
-    given = None if state is None else len(state.theta) - record.intercept
-    accepts = POLICY_RULES[record.missing].accepts
-    validate_waiting_rows(record.waiting, delay, state, given, accepts)
-
-
-def _nanoseconds(value: Any, low: int) -> Condition:
-    right = value is None or (type(value) is int and low <= value <= MAX_NANOSECONDS)
-    return Condition(right, f"None or a whole number from {low} to {MAX_NANOSECONDS}")
-
-
-def _start_rule(start: FloatArray) -> Array:
-    largest = MAX_MAGNITUDE[np.dtype(np.float64)]
-    return Array((None,) * min(max(start.ndim, 1), 2), -largest, largest)
+    played, waiting_rounds = int((numbers < rows.next_number).sum()), 0
+    if state is not None:
+        packed, n = np.atleast_2d(state.packed), len(state.theta)
+        waiting_rounds = min(len(PendingRing(own, n)) for own in packed)
+    ends = numbers[[0, -1]] + [0, 1] if len(numbers) else [0, rows.next_number]
+    is_line = played <= min(delay, waiting_rounds) and ends[1] == rows.asked
+    is_line = is_line and ends[0] <= rows.next_number
+    require(is_line, "waiting.next_number", "that of the line", rows.next_number)
+    if state is not None and rows.has_label.any():
+        expected = (len(rows.keys), *state.theta.shape[1:])
+        is_shape = rows.labels.shape == expected
+        require(is_shape, "waiting.labels", f"of shape {expected}", rows.labels)
 
 
 def _restore_columns(record: ModelRecord, features: int | None) -> Columns | None:
@@ -267,25 +196,6 @@ def _restore_columns(record: ModelRecord, features: int | None) -> Columns | Non
     names = columns.names
     require(expected in (None, len(names)), "columns", f"{expected} names", names)
     return columns
-
-
-def imputer_rules(features: int | None, rounds: int) -> dict[str, Any]:
-    """The rules of an ``ImputerState`` after ``rounds`` rounds."""
-    return {
-        name: OneOf((0.0,)) if features is None else Array((features,), *limits)
-        for name, limits in statistic_limits(rounds)._asdict().items()
-    } | {
-        "imputed": Count(rounds * (features or 0)),
-        "skipped": Count(rounds),
-        "waited": Number(0.0),
-    }
-
-
-def _feature_counts(features: int | None, rounds: int) -> OneOf | Array:
-    """A number of rounds for each feature."""
-    if features is None:
-        return OneOf((0.0,))
-    return Array((features,), 0.0, float(rounds), whole=True)
 
 
 def _with_new_names(extra: Mapping[str, Any], features: int | None) -> dict[str, Any]:

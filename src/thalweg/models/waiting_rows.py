@@ -7,11 +7,14 @@ several fields, and an interrupt may come in between. So the change is noted fir
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.rules import Array, Condition, Count, Number
 from thalweg.types import FloatArray, Interval
 
 Key = str | int
@@ -67,20 +70,67 @@ class Change(NamedTuple):
     given_up: int = 0
 
 
+# Rules of files, of models of ``given`` features (None: not known) and a ``delay``.
+LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
+W = "len(keys)"
+KEYS = "strings, or integers that files can hold"
+DISTINCT = Condition("has_distinct_keys()", "1 of rows with different keys")
+IN_LINE = Condition(
+    "(np.diff(numbers) == 1 if delay else np.diff(numbers) > 0).all()", "in their order"
+)
+FEATURES = Array(
+    (W, "given if keys else 0"), -LARGEST, LARGEST, may_be_nan="accepts_missing"
+)
+ALL_WAIT = Condition("is_waiting.all() or delay > 0", "1 of all rows without a delay")
+LABELS = (
+    "Array((len(keys), None)[: max(labels.ndim, 1)], -LARGEST, LARGEST, False, True)"
+)
+NOT_WAITING = Condition(
+    "not (has_label & (is_waiting > 0)).any()", "NaN of rows that wait"
+)
+FINITE_SQUARES = Condition("has_finite_squares()", "those of finite squares of labels")
+FEW_LOST = Condition("len(lost_keys) <= min(given_up, MAX_LOST_KEYS)", "few given up")
+
+
 class WaitingRowsState(NamedTuple):
     """Waiting rows as a file holds them: w of them, oldest first."""
 
-    keys: tuple[Any, ...]
-    numbers: FloatArray  # (w,) of rows asked for before each
-    x: FloatArray  # (w, n) features, without a constant one
-    is_waiting: FloatArray  # (w,) 1, or 0: told or given up, and not due yet
-    labels: FloatArray  # (w,) or (w, k); NaN: not told
-    weights: FloatArray  # (w,)
-    next_number: int
+    keys: Annotated[tuple[Any, ...], Condition("all(map(is_key, keys))", KEYS)]
+    # (w,) of rows asked for before each
+    numbers: Annotated[FloatArray, Array((W,), 0.0, "asked - 1.0", whole=True), IN_LINE]
+    # (w, n) features, without a constant one
+    x: Annotated[FloatArray, FEATURES]
+    # (w,) 1, or 0: told or given up, and not due yet
+    is_waiting: Annotated[
+        FloatArray, Array((W,), 0.0, 1.0, whole=True), ALL_WAIT, DISTINCT
+    ]
+    # (w,) or (w, k); NaN: not told
+    labels: Annotated[FloatArray, LABELS, NOT_WAITING]
+    weights: Annotated[FloatArray, Array((W,), 0.0, LARGEST), FINITE_SQUARES]  # (w,)
+    next_number: Annotated[int, Count("asked")]
     asked: int
-    given_up: int
-    lost_keys: tuple[Any, ...]
-    waited: float
+    given_up: Annotated[int, Count("asked - int(is_waiting.sum())")]
+    lost_keys: Annotated[
+        tuple[Any, ...], FEW_LOST, Condition("all(map(is_key, lost_keys))", KEYS)
+    ]
+    waited: Annotated[float, Number(0.0, LARGEST)]
+
+    @property
+    def has_label(self) -> npt.NDArray[np.bool_]:
+        """(w,) whether the label of each row is known."""
+        axes = tuple(range(1, self.labels.ndim))
+        return np.asarray(~np.isnan(self.labels).any(axis=axes))
+
+    def has_distinct_keys(self) -> bool:
+        """Whether those of rows that wait are different ones."""
+        waiting = [self.keys[k] for k in np.flatnonzero(self.is_waiting)]
+        return len(set(waiting)) == len(waiting)
+
+    def has_finite_squares(self) -> bool:
+        """Whether weighted squares of the labels are."""
+        axes = tuple(range(1, self.labels.ndim))
+        sizes = np.abs(np.nan_to_num(self.labels)).max(axis=axes, initial=0)
+        return bool((sizes * np.sqrt(np.maximum(self.weights, 1)) <= LARGEST).all())
 
 
 class WaitingRows:

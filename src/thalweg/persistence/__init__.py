@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from thalweg.persistence.format import SavedModel as SavedModel
     from thalweg.persistence.format import dumps as dumps
     from thalweg.persistence.format import loads as loads
-    from thalweg.persistence.snapshots import restore_snapshot as restore_snapshot
 
 # What a path leads to is asked by commands whose help needs no learners.
 __getattr__, __all__ = lazy_exports(__name__)

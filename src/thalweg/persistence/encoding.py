@@ -10,7 +10,7 @@ array                    ``{"array": dtype, "order", "shape", "offset"}``
 NumPy scalar             ``{"scalar": dtype, "offset"}``
 learner, loss, domain    ``{"class": name, "settings": {...}}``
 state of a learner       ``{"state": name, "layout": 1, "fields": {...}}``
-other NamedTuple         ``{"record": {...}}``, read as a dict: snapshots.py
+other NamedTuple         ``{"record": {...}}``, read as a dict: rules.py
 =======================  =====================================================
 
 ``layout`` is the ``layout_version`` of a state whose class declares one: the version of

@@ -4,21 +4,30 @@ Also known as: delayed feedback, verification latency, River's
 ``progressive_val_score(..., delay=d)``.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.rules import Array
 from thalweg.types import FloatArray
 
 
 class DelayedLabelsState(NamedTuple):
-    """The rows that wait for their labels, oldest first."""
+    """The rows that wait for their labels, oldest first.
 
-    x: FloatArray  # (w, n)
-    y: FloatArray  # (w,) NaN where no label will come
-    weight: FloatArray  # (w,) 0 where the row is not to be learnt from
-    elapsed: FloatArray  # (w,) time since the row before it
+    In a file they are those of ``columns`` numbers after some ``rounds``.
+    """
+
+    # (w, n)
+    x: Annotated[FloatArray, Array(("min(rounds, delay)", "columns"), may_be_nan=True)]
+    # (w,) NaN where no label will come
+    y: Annotated[FloatArray, Array(("len(x)",), may_be_nan=True)]
+    # (w,) 0 where the row is not to be learnt from
+    weight: Annotated[FloatArray, Array(("len(x)",), may_be_nan=True)]
+    elapsed: Annotated[
+        FloatArray, Array(("len(x)",))
+    ]  # (w,) time since the row before it
 
 
 class DueLabels(NamedTuple):

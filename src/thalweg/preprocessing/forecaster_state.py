@@ -21,6 +21,7 @@ from thalweg.kernels.forecaster.step_regressions import (
 )
 from thalweg.kernels.tracker import tracker_layout
 from thalweg.preprocessing.small_sample_factor import small_sample_factors
+from thalweg.rules import Packed
 from thalweg.types import FloatArray
 
 IntArray = npt.NDArray[np.int64]
@@ -69,6 +70,12 @@ class ForecasterSettings(NamedTuple):
         if self.last_only:
             return np.unique([1.0, float(self.horizon)])
         return modelled_steps(self.horizon)
+
+    def packed_rule(self, seasons: Seasons) -> Packed:
+        """The rule of the numbers of a state, as read from a file."""
+        first_row = 0 if self.days is None else self.days.first_row
+        given = {"delays": self.steps() - 1, "first_row": first_row}
+        return Packed(layout.STATE, dimensions(self, seasons), given)
 
 
 class ForecasterState:

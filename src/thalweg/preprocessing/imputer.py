@@ -10,19 +10,20 @@ command line alike. To add a policy:
    it and nothing else. Name it for reports as well (``fill_name``).
 3. Where the fill needs more than sums and counts (a last value), add the statistic as
    a field of ``FeatureStatistics`` and of ``ImputerState``, with a default if files of
-   earlier versions should load (which its limits must then accept); set its start in
+   earlier versions should load (which its rule must then accept); set its start in
    ``ImputerState.initial``, hand it on in ``ImputerState.statistics``, compute it in
-   ``statistics_before_rows`` and in ``ImputerState.after_row``; and say which values a
-   file may hold of it in ``statistic_limits``.
+   ``statistics_before_rows`` and in ``ImputerState.after_row``; and say beside it which
+   values a file may hold (rules.py).
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.checks import MAX_MAGNITUDE
+from thalweg.rules import Array, Count, Number, OneOf
 from thalweg.types import Block, FloatArray
 
 MissingPolicy = Literal["refuse", "skip", "impute"]
@@ -79,18 +80,26 @@ POLICY_HELP = (
 )
 
 
+def feature_rule(features: int | None, *bounds: Any) -> OneOf | Array:
+    """The rule of one number for each feature; 0.0 where they are not known yet."""
+    return OneOf((0.0,)) if features is None else Array((features,), *bounds)
+
+
 class ImputerState(NamedTuple):
     """The state of imputation after the rows so far.
 
     ``sums`` and ``counts`` are (n,), or 0.0 before the number of features is known:
-    ``FeatureStatistics``.
+    ``FeatureStatistics``. In a file they are of ``features`` after some ``rounds``.
     """
 
-    sums: Any  # sum of the values that were observed of each feature
-    counts: Any  # how many those were
-    imputed: int  # missing features that were filled
-    skipped: int  # rows that were not learnt from
-    waited: float  # time that skipped rows took since a row was learnt
+    # Sum of the values that were observed of each feature, and how many those were.
+    sums: Annotated[Any, "feature_rule(features)"]
+    counts: Annotated[Any, "feature_rule(features, 0.0, rounds, True)"]
+    # Missing features that were filled.
+    imputed: Annotated[int, Count("rounds * (features or 0)")]
+    skipped: Annotated[int, Count("rounds")]  # rows that were not learnt from
+    # Time that skipped rows took since a row was learnt.
+    waited: Annotated[float, Number(0.0)]
 
     @classmethod
     def initial(cls, features: int | None = None) -> Self:
@@ -118,13 +127,6 @@ class ImputerState(NamedTuple):
         if type(counts) is float:  # the first row tells how many features
             sums = counts = np.zeros(len(x))
         return ImputerState(sums + x, counts + one, imputed, skipped, 0.0)
-
-
-def statistic_limits(rounds: int) -> FeatureStatistics:
-    """Of each statistic after ``rounds`` rounds the range, and whether it is whole."""
-    return FeatureStatistics(
-        sums=(-np.inf, np.inf, False), counts=(0.0, float(rounds), True)
-    )
 
 
 SKIPPED_WEIGHT = 2.0**-30

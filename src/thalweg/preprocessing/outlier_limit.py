@@ -8,10 +8,11 @@ after a few rows, whatever its size.
 """
 
 import math
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.rules import Count, Number
 from thalweg.types import FloatArray
 
 LIMIT = 10.0
@@ -23,9 +24,10 @@ MIN_STEPS = 24
 class OutlierLimit(NamedTuple):
     """The values that determine the limit of the next step."""
 
-    last: float = 0.0  # the last value, after the limit
-    values: int = 0  # number of known values
-    largest: float = 0.0  # the largest step between two known values
+    last: Annotated[float, Number()] = 0.0  # the last value, after the limit
+    values: Annotated[int, Count("rows")] = 0  # number of known values
+    # The largest step between two known values.
+    largest: Annotated[float, Number(0.0)] = 0.0
 
     def apply(self, values: FloatArray) -> tuple[Self, FloatArray]:
         """The limit after the values (T,), and the limited values, NaN as NaN."""

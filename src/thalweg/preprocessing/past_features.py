@@ -15,14 +15,14 @@ cut. With a delay of d rows only rows more than d rows ago are used, and the for
 reaches d + 1 rows ahead.
 """
 
-from typing import Any, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from thalweg import checks
-from thalweg.calendar.row_clock import NO_TIME, RowClock, Stamps
+from thalweg.calendar.row_clock import NO_TIME, RowClock, Stamps, Time
 from thalweg.calendar.row_places import grid_steps
-from thalweg.calendar.season_finder import SeasonSearch
+from thalweg.calendar.season_finder import HISTORY, SeasonSearch
 from thalweg.preprocessing.outlier_limit import OutlierLimit
 from thalweg.preprocessing.past_forecasts import PastForecasts
 from thalweg.preprocessing.seasonal_means import (
@@ -30,6 +30,7 @@ from thalweg.preprocessing.seasonal_means import (
     clock_phases,
     mean_seasons,
 )
+from thalweg.rules import Array, Condition, Count, Given, Number
 from thalweg.types import FloatArray
 
 MAX_VALUE = checks.MAX_MAGNITUDE[np.dtype(np.float64)]
@@ -38,14 +39,36 @@ MAX_FORECAST_DELAY = 200
 others cost too much."""
 
 
+# Rules of files, in which ``seen`` rows had come, labels ``delay`` rows late.
+OF_CLOCK = Condition(
+    "search.grid_fields in (None, clock.first_grid, clock.last_grid)",
+    "of a grid that the clock has shown",
+)
+SETTLED = Condition(
+    f"search.grid_fields is not None or rows >= {HISTORY}"
+    f" if search.is_settled else rows <= {HISTORY}",
+    f"settled by a grid, or after {HISTORY} rows",
+)
+ONLY_AHEAD = Condition(
+    f"(forecasts is None) == (delay > {MAX_FORECAST_DELAY})",
+    f"None for delays above {MAX_FORECAST_DELAY} only",
+)
+
+
 class TargetPast(NamedTuple):
     """The state of one target."""
 
-    search: SeasonSearch
-    forecasts: PastForecasts | None  # None where the delay is too long for them
-    means: SeasonalMeans
-    history: FloatArray  # (rows,) all values; empty once seasons are settled
-    latest: float = 0.0  # the last known value
+    search: Annotated[SeasonSearch, OF_CLOCK, SETTLED]
+    # None where the delay is too long for them.
+    forecasts: Annotated[
+        PastForecasts | None, ONLY_AHEAD, Given(seasons="search.seasons")
+    ]
+    means: Annotated[SeasonalMeans, Given(periods="mean_seasons(search)")]
+    # (rows,) all values; empty once seasons are settled
+    history: Annotated[
+        FloatArray, Array(("0 if search.is_settled else rows",), may_be_nan=True)
+    ]
+    latest: Annotated[float, Number()] = 0.0  # the last known value
     limit: OutlierLimit = OutlierLimit()  # of the next one
 
     @classmethod
@@ -61,10 +84,16 @@ class TargetPast(NamedTuple):
 class PastState(NamedTuple):
     """The state of all targets, and the rows that are not learnt yet."""
 
-    targets: tuple[TargetPast, ...]
-    rows: int  # number of rows learnt
-    values: FloatArray  # (≤ delay + 1, k) of the rows after those
-    times: Any  # integers, the local times of these rows
+    targets: Annotated[
+        tuple[TargetPast, ...], Condition("len(targets) == k", "one of each target")
+    ]
+    # Number of rows learnt.
+    rows: Annotated[int, Count("max(seen - delay - 1, 0)", "max(seen - delay - 1, 0)")]
+    # (≤ delay + 1, k) of the rows after those, and their local times
+    values: Annotated[FloatArray, Array(("seen - rows", "k"), may_be_nan=True)]
+    times: Annotated[
+        tuple[Time, ...], Condition("len(times) == len(values)", "those of the values")
+    ]
 
     @classmethod
     def initial(cls, targets: int, delay: int) -> Self:

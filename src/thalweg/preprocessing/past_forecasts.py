@@ -12,7 +12,7 @@
 The pool (kernels/forecast_pool.py) weighs these and their means by their errors so far.
 """
 
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels import exponential_smoothing, forecast_pool
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
+from thalweg.rules import Array, Number, Packed
 from thalweg.types import FloatArray
 
 NO_FEATURES = np.empty((0, 0))
@@ -31,14 +32,23 @@ MAX_GROWTH = 2.0
 """Limit of a forecast by logarithms, in units of the highest value so far."""
 
 
+PACKED = "forecaster_settings(delay).packed_rule(seasons)"
+NONE = Array((0,))
+SMOOTHING_SIZE = "{'season': exponential_smoothing.season_length(seasons.season)}"
+
+
 class PastForecasts(NamedTuple):
     """The state of the forecasts of one target."""
 
-    forecaster: FloatArray  # its packed state
-    logarithms: FloatArray  # the same of logarithms; empty after a value not above 0
-    smoothing: FloatArray  # packed, as is the pool
-    pool: FloatArray
-    highest: float = 0.0  # of all values above 0
+    # Its packed state, and the same of logarithms; empty after a value not above 0.
+    forecaster: Annotated[FloatArray, PACKED]
+    logarithms: Annotated[FloatArray, f"{PACKED} if len(logarithms) else NONE"]
+    # Packed, as is the pool.
+    smoothing: Annotated[
+        FloatArray, Packed(exponential_smoothing.STATE, SMOOTHING_SIZE)
+    ]
+    pool: Annotated[FloatArray, Packed(forecast_pool.STATE, "{'delay': delay}")]
+    highest: Annotated[float, Number(0.0)] = 0.0  # of all values above 0
 
     @classmethod
     def initial(cls, seasons: Seasons, delay: int) -> Self:

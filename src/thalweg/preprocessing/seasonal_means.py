@@ -5,13 +5,14 @@ last ten values of a phase count, so that a mean follows what changes.
 """
 
 import math
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
 from thalweg.calendar.row_clock import Stamps
 from thalweg.calendar.season_finder import Seasons, SeasonSearch
 from thalweg.calendar.weekdays import DAY
+from thalweg.rules import Array, Condition
 from thalweg.types import FloatArray
 
 MIN_SHARE = 0.1
@@ -21,11 +22,20 @@ FIRST_MONDAY = 4 * DAY
 WEEKS = 52
 
 
-class SeasonalMeans(NamedTuple):
-    """The mean and the number of values at each phase of a season and of a cycle."""
+COUNTED = Condition(
+    "(season[1] >= 0).all() and (cycle[1] >= 0).all()", "means and counts"
+)
 
-    season: FloatArray  # (2, s)
-    cycle: FloatArray  # (2, c); c is a multiple of s
+
+class SeasonalMeans(NamedTuple):
+    """The mean and the number of values at each phase of a season and of a cycle.
+
+    A file may hold them of the seasons ``periods``.
+    """
+
+    season: Annotated[FloatArray, Array((2, "periods.season")), COUNTED]  # (2, s)
+    # (2, c); c is a multiple of s
+    cycle: Annotated[FloatArray, Array((2, "periods.cycle")), COUNTED]
 
     @classmethod
     def initial(cls, seasons: Seasons) -> Self:

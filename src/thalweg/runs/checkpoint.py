@@ -19,8 +19,8 @@ from thalweg.evaluation.tracker_run import TrackerRun
 from thalweg.losses import SquaredError
 from thalweg.models.columns import Columns
 from thalweg.models.model_file import ModelRecord
-from thalweg.persistence.snapshots import require, restore_snapshot
 from thalweg.preprocessing.imputer import POLICY_RULES
+from thalweg.rules import require, restore_snapshot
 from thalweg.runs.keyed_session import KeyedSession
 from thalweg.runs.model_store import ModelFile, ModelStore
 from thalweg.runs.prediction_file import is_prediction_file

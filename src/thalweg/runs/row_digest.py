@@ -6,12 +6,13 @@ may move to another format, and a last line may get its line end.
 """
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
+from thalweg.rules import Condition, Count
 from thalweg.tables import (
     Chunk,
     EncodedRows,
@@ -27,13 +28,20 @@ MAX_MARKS = 128
 """Digests of a run's beginnings: changed rows are found to about a 64th of its rows."""
 
 
+EVENLY_SPACED = Condition(
+    f"len(marks) == rounds // spacing < {MAX_MARKS}", "as many as the rounds have"
+)
+
+
 class RowDigestState(NamedTuple):
     """Digests of the rounds of one source, each from its first round on."""
 
-    start: EncoderState  # of the encoder before the first row of the source
-    rounds: int = 0
-    spacing: int = 1  # rounds from one mark to the next
-    marks: tuple[str, ...] = ()  # after ``spacing`` rounds, twice as many and so on
+    # Of the encoder before the first row of the source.
+    start: Annotated[EncoderState, {"rows": Count("earlier_rows", "earlier_rows")}]
+    rounds: Annotated[int, Count("rows - earlier_rows")] = 0
+    spacing: Annotated[int, Count(min=1)] = 1  # rounds from one mark to the next
+    # After ``spacing`` rounds, twice as many and so on.
+    marks: Annotated[tuple[str, ...], EVENLY_SPACED] = ()
     last: str = ""  # after all rounds
 
 

@@ -1,28 +1,22 @@
 """A run over the rows of one series: their encoder, and the run of every target."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 from thalweg.changes.timed_change_detector import TimedChangeDetector, TimedSnapshot
 from thalweg.errors import StreamError
 from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.evaluation.classifier_run import ClassifierRun, ClassifierRunSnapshot
 from thalweg.evaluation.tracker_run import TrackerRun, TrackerRunSnapshot
-from thalweg.persistence.snapshots import (
-    Component,
-    Condition,
-    Count,
-    OneOf,
-    require,
-    restore_snapshot,
-)
+from thalweg.persistence.snapshots import Component
 from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.report.study_sections import PAST_LABELS
+from thalweg.rules import Condition, Count, require, restore_snapshot
 from thalweg.runs.memory import require_class_memory, require_memory
 from thalweg.runs.observed_rows import ObservedRows, add_alarms, given_columns
 from thalweg.runs.prediction_columns import PredictedRows, format_times
-from thalweg.runs.row_digest import MAX_MARKS, RowDigestState, SourceDigest
+from thalweg.runs.row_digest import RowDigestState, SourceDigest
 from thalweg.tables import (
     Chunk,
     EncodedRows,
@@ -82,11 +76,16 @@ def missing_notes(
 class SessionSnapshot(NamedTuple):
     """All that changes in a session."""
 
-    rows: int  # of the whole stream, seen so far
-    earlier_rows: int  # of those, the rows that came before this source
+    # Of the whole stream, seen so far.
+    rows: Annotated[int, Count("encoder.rows", "encoder.rows")]
+    # Of those, the rows that came before this source.
+    earlier_rows: Annotated[int, Count("rows")]
     start: str | None  # time of the first round
     encoder: EncoderState
-    runs: Any  # tuple of TrackerRunSnapshot or ClassifierRunSnapshot, one a target
+    # Tuple of TrackerRunSnapshot or ClassifierRunSnapshot.
+    runs: Annotated[
+        Any, Condition("len(runs) == len(recipe.targets)", "a run of each target")
+    ]
     digest: RowDigestState | None = None  # of the rows of this source, where known
     classes: tuple[ClassLabels, ...] = ()  # of each target; none: they are numbers
     changes: tuple[TimedSnapshot, ...] = ()  # of each target, where it is a number
@@ -362,28 +361,6 @@ class Session(Component):
         is_binary = self.classes[target].is_binary
         past = self._past_columns()
         return ClassifierRun.from_snapshot(snapshot, *settings, is_binary, name, past)
-
-    def rules(self, snapshot: SessionSnapshot) -> Iterator[tuple[str, Any]]:
-        """There is a run of each target, and all rows are counted alike."""
-        k = len(self.recipe.targets)
-        yield "runs", Condition(len(snapshot.runs) == k, f"the runs of {k} targets")
-        yield "rows", OneOf((snapshot.encoder.rows,))
-        yield "earlier_rows", Count(snapshot.rows)
-        if snapshot.digest is not None:
-            yield "digest", digest_rules(snapshot)
-
-
-def digest_rules(snapshot: SessionSnapshot) -> dict[str, Any]:
-    """The digests are of rows that come after the earlier ones, evenly spaced."""
-    digest = snapshot.digest
-    assert digest is not None
-    spacing, marks = digest.spacing, len(digest.marks)
-    right = 0 < spacing and marks == digest.rounds // spacing < MAX_MARKS
-    return {
-        "start": {"rows": OneOf((snapshot.earlier_rows,))},
-        "rounds": Count(snapshot.rows - snapshot.earlier_rows),
-        "marks": Condition(right, "as many as the rounds have"),
-    }
 
 
 def _scoring_notes(run: TrackerRun) -> list[str]:

@@ -11,11 +11,12 @@ Every other target is a number to be predicted, unless it is asked for as classe
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from thalweg.errors import PersistenceError, StreamError
+from thalweg.errors import StreamError
+from thalweg.rules import Condition, Count, require, validate_snapshot
 from thalweg.tables.cells import CellError, PythonCells
 from thalweg.tables.chunk import Chunk, first_rows
 from thalweg.tables.format_detection import ColumnSample
@@ -36,13 +37,24 @@ MIN_DISTINCT_ROWS, MAX_DISTINCT_SHARE = 20, 0.5
 """Of so many known values at least, a larger share of different ones are no classes."""
 
 
+FEW_LABELS = Condition(
+    f"len({{*labels}}) == len(labels) <= {MAX_CLASSES}",
+    f"at most {MAX_CLASSES} different labels",
+)
+BINARY = Condition(
+    f"not is_binary or labels in {BINARY_LABELS}", f"one of {BINARY_LABELS}"
+)
+
+
 class ClassLabels(NamedTuple):
     """The classes of a target and their numbers, which are positions in ``labels``."""
 
     target: str
-    labels: tuple[str, ...]  # in order of first appearance; of a binary target, 0 first
+    # In order of first appearance; of a binary target, 0 first.
+    labels: Annotated[tuple[str, ...], FEW_LABELS, BINARY]
     is_binary: bool  # whether it holds 0 and 1 only, or false and true
-    first_classes: int  # of those, the ones that appeared in the first rows
+    # Of those, the ones that appeared in the first rows.
+    first_classes: Annotated[int, Count("len(labels)")]
 
     def sentence(self) -> str:
         """What was decided, for the user."""
@@ -118,22 +130,10 @@ def validate_class_labels(
     classes: Sequence[ClassLabels], targets: Sequence[str], name: str
 ) -> None:
     """Raise ``PersistenceError`` unless these could be the classes of the targets."""
-    if not classes:
-        return
     named = [one.target for one in classes]
-    _require(named == list(targets), f"{name!r} must be of the targets {targets!r}")
-    for target, labels, is_binary, first_classes in classes:
-        most = f"at most {MAX_CLASSES} labels"
-        right = len(set(labels)) == len(labels) <= MAX_CLASSES
-        _require(right, f"{name!r} of {target!r} must be {most}")
-        right = first_classes <= len(labels)
-        right = right and (not is_binary or labels in BINARY_LABELS)
-        _require(right, f"{name!r} of {target!r} must be labels of a run")
-
-
-def _require(condition: bool, rule: str) -> None:
-    if not condition:
-        raise PersistenceError(f"its {rule}")
+    right = named in ([], list(targets))
+    require(right, name, f"of the targets {targets!r}", named)
+    validate_snapshot(tuple[ClassLabels, ...], classes, name)
 
 
 def _decide_target(head: Chunk, target: str, task: Task) -> ClassLabels | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -11,13 +12,13 @@ from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, Stamps
 from thalweg.calendar.weekdays import DAY, week_sentence
 from thalweg.errors import StreamError
 from thalweg.preprocessing.past_features import TargetPast
+from thalweg.rules import require, restore_snapshot
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.encoder_state import (
     EncoderState,
     check_targets,
     feature_count,
     one_hot,
-    validate_snapshot,
 )
 from thalweg.tables.missing_codes import (
     code_notes,
@@ -352,9 +353,14 @@ class Encoder:
 
         Raises PersistenceError unless an encoder of this recipe could have that state.
         """
-        validate_snapshot(state, recipe)
-        encoder = cls(recipe)
-        encoder.state = state
+        named = all(type(name) is str for name in recipe.columns)
+        require(named, "recipe", "of names of columns", recipe.columns)
+        encoder, scope = cls(recipe), (SimpleNamespace(recipe=recipe),)
+        encoder.state = restore_snapshot(EncoderState, state, "encoder", scope)
+        schema = encoder.state.schema
+        if schema is not None:
+            count = feature_count(schema, recipe)
+            require(count > 0, "encoder.schema", "of one feature or more", schema)
         return encoder
 
 

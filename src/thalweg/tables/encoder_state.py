@@ -1,22 +1,19 @@
 """The state of an encoder: everything that depends on the rows seen so far."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.calendar.row_clock import RowClock, Stamps
-from thalweg.errors import PersistenceError, StreamError
-from thalweg.preprocessing.past_check import is_possible_past
+from thalweg.errors import StreamError
 from thalweg.preprocessing.past_features import PastState
+from thalweg.rules import Array, Condition, Count, Given
 from thalweg.tables.cells import Categorical
-from thalweg.tables.column_format import PARTS, ColumnFormat
-from thalweg.tables.date_literals import DATE_ORDERS
-from thalweg.tables.literals import ALL_STYLES
-from thalweg.tables.missing_codes import ColumnRange, are_possible_ranges
-from thalweg.tables.recipe import AUTO, Recipe
-from thalweg.tables.schema import InputColumn, Schema
+from thalweg.tables.missing_codes import ColumnRange
+from thalweg.tables.recipe import Recipe
+from thalweg.tables.schema import Schema
 from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES, Timestamps
 from thalweg.types import FloatArray
 
@@ -57,14 +54,21 @@ def one_hot(
     return OneHot(features, tuple(feature_of), is_other)
 
 
+FEW_LEVELS = Condition(
+    "len(levels) <= recipe.categories", "no more than the recipe's categories"
+)
+
+
 class TextColumn(NamedTuple):
     """The state of the one-hot encoding of one column."""
 
     name: str
-    levels: tuple[str, ...] = ()  # with a feature, in order of first appearance
-    # Since the first level without a feature of its own, which counts:
-    cells: int = 0  # that were known; 0 while every level has a feature
-    repeats: int = 0  # of those, the ones whose level has a feature
+    # With a feature, in order of first appearance.
+    levels: Annotated[tuple[str, ...], FEW_LEVELS] = ()
+    # Since the first level without a feature of its own, which counts: cells that were
+    # known (0 while every level has a feature), and those whose level has a feature.
+    cells: Annotated[int, Count("rows")] = 0
+    repeats: Annotated[int, Count("cells")] = 0
 
     def update(self, encoded: OneHot) -> Self:
         """The state after more cells."""
@@ -115,28 +119,61 @@ class TextColumn(NamedTuple):
 
 _DAY = 24 * 3600 * 10**9
 """Nanoseconds of a day, more than any offset from UTC."""
-_MAX_ROWS = 2**53
-"""Float64 counts no further."""
+
+# Rules of files, by the ``recipe`` of the encoder.
+TARGETS = "len(recipe.targets)"
+OF_ROWS = Condition("schema is not None or rows == 0", "that of the first rows")
+OF_TEXT = Condition(
+    "[one.name for one in text_columns] == (schema.names_of('text') if schema else [])",
+    "the text columns of the schema",
+)
+LAGGED = Array(("min(rows, recipe.longest_lag)", TARGETS), may_be_nan=True)
+OF_TIME_COLUMN = Condition("has_legal_time()", "a time of the column of times")
+OF_PAST_ROWS = Condition(
+    "clock.rows == rows if past else clock == RowClock()", "that of the rows, if any"
+)
+AS_IN_RECIPE = Condition(
+    "(past is not None) == recipe.has_past_features", "what the recipe asks for"
+)
+OF_RECIPE = Given(seen="rows", delay="recipe.delay", k=TARGETS)
+OF_SCHEMA = Condition(
+    "not schema or [one.name for one in ranges] == [one.name for one in schema.ranges]",
+    "of the columns of the schema",
+)
 
 
 class EncoderState(NamedTuple):
     """What an encoder carries from chunk to chunk, in types that files can hold."""
 
-    schema: Schema | None  # None before the first chunk
-    text_columns: tuple[TextColumn, ...]  # of the inputs that are text, in their order
-    past_targets: FloatArray  # (≤ longest lag, k) the latest targets, oldest first
+    schema: Annotated[Schema | None, OF_ROWS]  # None before the first chunk
+    # Of the inputs that are text, in their order.
+    text_columns: Annotated[tuple[TextColumn, ...], OF_TEXT]
+    # (≤ longest lag, k) the latest targets, oldest first
+    past_targets: Annotated[FloatArray, LAGGED]
     rows: int  # seen so far
-    known_targets: FloatArray  # (k,) rounds whose target was known
-    min_targets: FloatArray  # (k,) the smallest of those targets
-    max_targets: FloatArray  # (k,) the largest
+    # (k,) rounds whose target was known, the smallest of those targets, the largest
+    known_targets: Annotated[FloatArray, Array((TARGETS,), 0.0, "rows")]
+    min_targets: Annotated[FloatArray, Array((TARGETS,), may_be_nan=True)]
+    max_targets: Annotated[FloatArray, Array((TARGETS,), may_be_nan=True)]
     # The time of the last row: a float, or nanoseconds since 1970 and ahead of UTC.
-    last_time: Any = None  # None: rows have no time
-    last_offset: Any = None  # None: the time was written without an offset
+    last_time: Annotated[Any, OF_TIME_COLUMN] = None  # None: rows have no time
+    # None: the time was written without an offset
+    last_offset: Annotated[int, Count(_DAY - 1, 1 - _DAY)] | None = None
     time_has_offset: bool | None = None  # None: no time of the column was known
     calendar_has_offset: bool | None = None
-    clock: RowClock = RowClock()
-    past: PastState | None = None  # None: no features are made of the past
-    ranges: tuple[ColumnRange, ...] = ()  # by which codes are found; none: they stay
+    clock: Annotated[RowClock, OF_PAST_ROWS] = RowClock()
+    # None: no features are made of the past
+    past: Annotated[PastState | None, AS_IN_RECIPE, OF_RECIPE] = None
+    # By which codes are found; none: they stay.
+    ranges: Annotated[tuple[ColumnRange, ...], OF_SCHEMA] = ()
+
+    def has_legal_time(self) -> bool:
+        """Whether the last time is one of the column of times."""
+        kind, last = None if self.schema is None else self.schema.time, self.last_time
+        if kind == "time" and last is not None:
+            # The smallest integer of all is NaT, which is no time.
+            return type(last) is int and abs(last) <= np.iinfo(np.int64).max
+        return type(last) is float if kind == "number" else last is None
 
     @classmethod
     def initial(cls, recipe: Recipe) -> Self:
@@ -150,8 +187,7 @@ class EncoderState(NamedTuple):
 
     def with_schema(self, schema: Schema) -> Self:
         """The state once the first row has decided what the columns are."""
-        names = (name for name, kind in schema.inputs if kind == "text")
-        text = tuple(map(TextColumn, names))
+        text = tuple(map(TextColumn, schema.names_of("text")))
         return self._replace(schema=schema, text_columns=text, ranges=schema.ranges)
 
     def with_targets(
@@ -263,117 +299,3 @@ def feature_count(schema: Schema, recipe: Recipe) -> int:
     past = 2 if recipe.has_past_features else len(recipe.fixed_lags)
     columns = sum(per_input) + len(schema.markers)
     return columns + calendar + year + past * len(recipe.targets)
-
-
-def validate_snapshot(state: EncoderState, recipe: Recipe) -> None:
-    """Raise PersistenceError unless an encoder of this recipe could have this state.
-
-    A file may hold anything, and may claim any number of categories: types, shapes and
-    ranges are checked before anything is made of them.
-    """
-    rows = _count(state.rows, _MAX_ROWS, "rows")
-    _require(all(isinstance(name, str) for name in recipe.columns), "columns")
-    if state.schema is None:
-        _require(rows == 0 and not state.text_columns, "columns")
-    else:
-        _validate_schema(state.schema, recipe)
-        _validate_text(state, state.schema, recipe)
-        names = [one.name for one in state.schema.ranges]
-        right = [one.name for one in state.ranges] == names
-        _require(right and are_possible_ranges(state.ranges, names), "codes")
-    _validate_targets(state, recipe)
-    _validate_times(state, recipe)
-
-
-def _validate_schema(schema: Schema, recipe: Recipe) -> None:
-    for column in schema.inputs:
-        _require(isinstance(column, InputColumn), "columns")
-        _require(isinstance(column.name, str), "columns")
-        _require(column.kind in ("number", "text"), "columns")
-    names = {column.name for column in schema.inputs}
-    _require(len(names) == len(schema.inputs), "columns")
-    _require(feature_count(schema, recipe) > 0, "features")
-    _require(schema.time in (None, "number", "time"), "times")
-    name = schema.time_column
-    _require((name is None) == (schema.time is None), "times")
-    _require(name is None or isinstance(name, str), "times")
-    if recipe.time != AUTO:
-        _require(name == recipe.time, "times")
-    _require(_is_strings(schema.notes), "notes")
-    _require(all(map(_is_format, schema.formats)), "columns")
-    numbers = {name for name, kind in schema.inputs if kind == "number"}
-    _require(_is_strings(schema.markers) and set(schema.markers) <= numbers, "columns")
-    _require(len(set(schema.markers)) == len(schema.markers), "columns")
-    _require(are_possible_ranges(schema.ranges, (*recipe.targets, *numbers)), "codes")
-
-
-def _validate_text(state: EncoderState, schema: Schema, recipe: Recipe) -> None:
-    columns = state.text_columns
-    _require(all(isinstance(column, TextColumn) for column in columns), "levels")
-    text = [name for name, kind in schema.inputs if kind == "text"]
-    _require([column.name for column in columns] == text, "levels")
-    for column in columns:
-        _require(_is_strings(column.levels), "levels")
-        _require(len(column.levels) <= recipe.categories, "levels")
-        _count(column.repeats, _count(column.cells, state.rows, "levels"), "levels")
-
-
-def _validate_targets(state: EncoderState, recipe: Recipe) -> None:
-    k, past = len(recipe.targets), min(state.rows, recipe.longest_lag)
-    _require(_is_floats(state.past_targets, (past, k)), "lags")
-    for values in (state.known_targets, state.min_targets, state.max_targets):
-        _require(_is_floats(values, (k,)), "targets")
-    known = state.known_targets
-    _require(bool(((known >= 0) & (known <= state.rows)).all()), "targets")
-
-
-def _validate_times(state: EncoderState, recipe: Recipe) -> None:
-    for flag in (state.time_has_offset, state.calendar_has_offset):
-        _require(flag is None or type(flag) is bool, "times")
-    offset, last = state.last_offset, state.last_time
-    _require(offset is None or (type(offset) is int and abs(offset) < _DAY), "times")
-    kind = None if state.schema is None else state.schema.time
-    if kind == "time" and last is not None:
-        # The smallest integer of all is NaT, which is no time.
-        _require(type(last) is int and abs(last) <= np.iinfo(np.int64).max, "times")
-    else:
-        _require(type(last) is float if kind == "number" else last is None, "times")
-    _require((state.past is not None) == recipe.has_past_features, "past")
-    if state.past is not None:
-        sizes = (len(recipe.targets), state.rows, recipe.delay)
-        _require(is_possible_past(state.past, state.clock, *sizes), "past")
-    else:
-        _require(state.clock == RowClock(), "times")
-
-
-def _require(condition: bool, part: str) -> None:
-    if not condition:
-        raise PersistenceError(f"its {part} could not have come of a run")
-
-
-def _count(value: Any, maximum: int, part: str) -> int:
-    _require(type(value) is int and 0 <= value <= maximum, part)
-    return int(value)
-
-
-def _is_format(value: Any) -> bool:
-    return (
-        isinstance(value, ColumnFormat)
-        and isinstance(value.name, str)
-        and value.kind in ("number", "text", "time")
-        and value.number_style in ALL_STYLES
-        and value.date_order in DATE_ORDERS
-        and value.unix_unit in ("", *PARTS)
-    )
-
-
-def _is_strings(values: Any) -> bool:
-    return type(values) is tuple and all(isinstance(value, str) for value in values)
-
-
-def _is_floats(values: Any, shape: tuple[int, ...]) -> bool:
-    return (
-        isinstance(values, np.ndarray)
-        and values.dtype == np.float64
-        and values.shape == shape
-    )

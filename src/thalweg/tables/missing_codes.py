@@ -23,12 +23,13 @@ run.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import StreamError
+from thalweg.rules import Condition, Count
 from thalweg.tables.cells import CellError, Cells, PythonCells
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.column_format import PLAIN
@@ -62,6 +63,9 @@ def _candidates() -> FloatArray:
 CANDIDATES = _candidates()
 
 
+OF_CODES = Condition("len(counts) == len(codes)", "one for each code")
+
+
 class ColumnRange(NamedTuple):
     """The other values of a column, and the codes that were taken as missing."""
 
@@ -71,7 +75,8 @@ class ColumnRange(NamedTuple):
     high: float = -np.inf
     repeated: tuple[float, ...] = ()  # candidates that come often in the first rows
     codes: tuple[float, ...] = ()  # taken as missing so far
-    counts: tuple[int, ...] = ()  # how often each of them was
+    # How often each of them was.
+    counts: Annotated[tuple[Annotated[int, Count(min=1)], ...], OF_CODES] = ()
 
     @classmethod
     def from_sample(cls, name: str, numbers: FloatArray) -> "ColumnRange":
@@ -198,20 +203,6 @@ def ranges_from_fields(fields: Any) -> tuple[ColumnRange, ...]:
 def without_counts(ranges: Sequence[ColumnRange]) -> tuple[ColumnRange, ...]:
     """The ranges at the start of another command, which counts its own codes."""
     return tuple(one._replace(codes=(), counts=()) for one in ranges)
-
-
-def are_possible_ranges(
-    ranges: Sequence[ColumnRange], columns: Mapping[str, Any] | Sequence[str]
-) -> bool:
-    """Whether a run over these columns could have left these ranges."""
-    names = [one.name for one in ranges]
-    return len(set(names)) == len(names) and all(
-        one.name in columns
-        and one.values >= 0
-        and len(one.codes) == len(one.counts)
-        and all(type(count) is int and count > 0 for count in one.counts)
-        for one in ranges
-    )
 
 
 def _is_candidate(numbers: FloatArray) -> npt.NDArray[np.bool_]:

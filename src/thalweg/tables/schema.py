@@ -5,10 +5,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from thalweg.errors import StreamError
 from thalweg.preprocessing.imputer import POLICY_RULES
+from thalweg.rules import Condition, OneOf
 from thalweg.tables.cells import CellError
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.column_format import TIME_EXAMPLES, ColumnFormat
@@ -90,19 +91,48 @@ class InputColumn(NamedTuple):
     """A column that becomes one or more features."""
 
     name: str
-    kind: str  # "number" or "text"
+    kind: Annotated[str, OneOf(("number", "text"))]
+
+
+# Rules of files, by the ``recipe`` of the encoder.
+DISTINCT_INPUTS = Condition(
+    "len({one.name for one in inputs}) == len(inputs)", "of different columns"
+)
+TIME_COLUMN = Condition(
+    "(time_column is None) == (time is None)"
+    f" and recipe.time in ({AUTO!r}, time_column)",
+    "the column of times",
+)
+MARKED_NUMBERS = Condition(
+    "len(set(markers)) == len(markers) and {*markers} <= {*names_of('number')}",
+    "different columns of numbers",
+)
+RANGES_OF_NUMBERS = Condition(
+    "len({one.name for one in ranges}) == len(ranges)"
+    " and {one.name for one in ranges} <= {*recipe.targets, *names_of('number')}",
+    "of different columns of numbers",
+)
 
 
 class Schema(NamedTuple):
     """The columns that are read, decided by a table's first row and never changed."""
 
-    inputs: tuple[InputColumn, ...]  # in the order of the features
-    time: str | None  # of the column of times: "number" or "time"
+    # In the order of the features.
+    inputs: Annotated[tuple[InputColumn, ...], DISTINCT_INPUTS]
+    # Of the column of times.
+    time: Annotated[str, OneOf(("number", "time"))] | None
     notes: tuple[str, ...]  # sentences about columns that were left out
     formats: tuple[ColumnFormat, ...] = ()  # of columns that are not written plainly
-    time_column: str | None = None  # the one that is named, or was found
-    markers: tuple[str, ...] = ()  # inputs with a feature that says where they lack
-    ranges: tuple[ColumnRange, ...] = ()  # by which codes are found, before any row
+    # The one that is named, or was found.
+    time_column: Annotated[str | None, TIME_COLUMN] = None
+    # Inputs with a feature that says where they lack.
+    markers: Annotated[tuple[str, ...], MARKED_NUMBERS] = ()
+    # By which codes are found, before any row.
+    ranges: Annotated[tuple[ColumnRange, ...], RANGES_OF_NUMBERS] = ()
+
+    def names_of(self, kind: str) -> list[str]:
+        """The names of the inputs of a kind."""
+        return [name for name, own in self.inputs if own == kind]
 
     @classmethod
     def from_first_chunk(cls, recipe: Recipe, chunk: Chunk) -> Self:

@@ -11,9 +11,13 @@ from thalweg.kernels.change_detector import daily_layout, detector_layout
 from thalweg.kernels.compiler.layout import (
     CACHE_LINE,
     Layout,
+    Ordered,
+    Range,
     Shape,
     aligned_copy,
     aligned_zeros,
+    exactly,
+    whole,
 )
 from thalweg.kernels.forecaster import forecaster_layout
 from thalweg.kernels.rls_bank import lane_state
@@ -143,6 +147,89 @@ def test_the_fingerprint_follows_the_declaration():
         for fields in (Other, Other, Another)
     )
     assert one.fingerprint == same.fingerprint != different.fingerprint
+
+
+class Ruled(NamedTuple):
+    counters: Annotated[np.ndarray, Shape(4, legal={0: whole(99), 3: exactly(0)})]
+    counts: Annotated[np.ndarray, Shape(2, "n", legal={1: whole("counters[0]")})]
+    steps: Annotated[np.ndarray, Shape("n", legal=exactly("steps_of"))]
+    errors: Annotated[np.ndarray, Shape("n", 2, 3, legal=Ordered("counts[1]"))]
+    pairs: Annotated[np.ndarray, Shape(1, legal=Range(-2, 2, dtype=np.float32))]
+    pending: Annotated[np.ndarray, Shape(2, may_be_nan=True)]
+    optional: Annotated[np.ndarray, Shape("n - 2", legal={0: exactly(7)})]
+
+
+class Plain(NamedTuple):
+    counters: Annotated[np.ndarray, Shape(4)]
+    counts: Annotated[np.ndarray, Shape(2, "n")]
+    steps: Annotated[np.ndarray, Shape("n")]
+    errors: Annotated[np.ndarray, Shape("n", 2, 3)]
+    pairs: Annotated[np.ndarray, Shape(1)]
+    pending: Annotated[np.ndarray, Shape(2)]
+    optional: Annotated[np.ndarray, Shape("n - 2")]
+
+
+RULED = Layout("ruled", Ruled, version=1, dimensions=("n",))
+STEPS = {"steps_of": np.array([1.0, 2.0])}
+
+
+def legal_buffer():
+    buffer = np.zeros(RULED.size(n=2))
+    views = RULED.views(buffer, n=2)
+    views.counters[0], views.counts[1], views.steps[:] = 3, 2, (1, 2)
+    views.errors[:] = [[2, 1, 9], [1, 2, 5]]
+    views.pairs.view(np.float32)[:] = 2, -2
+    views.pending[:] = np.nan
+    return buffer, views
+
+
+def problems_of(buffer):
+    return [(name, rule) for name, rule, _ in RULED.problems(buffer, STEPS, n=2)]
+
+
+def test_a_buffer_with_legal_numbers_has_no_problem():
+    assert problems_of(legal_buffer()[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "index", "value", "expected"),
+    [
+        ("counters", 0, 0.5, ("counters[0]", "whole numbers from 0 to 99")),
+        ("counters", 0, -1.0, ("counters[0]", "whole numbers from 0 to 99")),
+        ("counters", 3, 1.0, ("counters[3]", "numbers from 0 to 0")),
+        ("counters", 1, np.nan, ("counters", "finite numbers")),
+        ("counters", 2, np.inf, ("counters", "finite numbers")),
+        ("counts", (1, 0), 4.0, ("counts[1]", "whole numbers from 0 to 3.0")),
+        ("steps", 1, 1.0, ("steps", "numbers from [1. 2.] to [1. 2.]")),
+        ("errors", (0, 1, 0), 2.0, ("errors", "numbers, then the same in order")),
+    ],
+)  # fmt: skip
+def test_an_illegal_number_is_named_by_its_field_and_rule(
+    field, index, value, expected
+):
+    buffer, views = legal_buffer()
+    getattr(views, field)[index] = value
+    assert expected in problems_of(buffer)
+
+
+@pytest.mark.parametrize("value", [np.nan, 2.5, -np.inf])
+def test_each_number_of_a_pair_is_looked_at(value):
+    for place in (0, 1):
+        buffer, views = legal_buffer()
+        views.pairs.view(np.float32)[place] = value
+        assert [name for name, _ in problems_of(buffer)][-1] == "pairs"
+
+
+def test_an_optional_part_that_is_there_is_looked_at():
+    buffer = np.zeros(RULED.size(n=3))
+    steps = {"steps_of": np.zeros(3)}
+    found = [name for name, _, _ in RULED.problems(buffer, steps, n=3)]
+    assert found == ["optional[0]"]
+
+
+def test_rules_are_no_part_of_the_fingerprint():
+    plain = Layout("ruled", Plain, version=1, dimensions=("n",))
+    assert plain.fingerprint == RULED.fingerprint
 
 
 def test_aligned_arrays_start_at_a_cache_line():

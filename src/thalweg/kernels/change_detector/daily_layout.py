@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.compiler.layout import FINITE, Layout, Shape, whole
 
 Array = np.ndarray
 
@@ -30,12 +30,13 @@ LAST_ONSET = 3  # one more than the first row of the last step; 0: none
 LAST_SIGN = 4  # 1 if that step was up, -1 if it was down
 IS_SIGNED = 5  # 1 once a value was below 0: there are no logarithms
 COUNTERS = 6
+LEGAL_COUNTERS = {...: FINITE, ROWS: whole(2**53)}
 
 
 class DailyViews(NamedTuple):
     """What is remembered of rows with a daily course."""
 
-    counters: Annotated[Array, Shape(COUNTERS)]
+    counters: Annotated[Array, Shape(COUNTERS, legal=LEGAL_COUNTERS)]
     # Row r is at r mod the length: its value, what it is compared with, and the median
     # of the seven rows until it.
     recent: Annotated[Array, Shape(KEPT_ROWS)]
@@ -51,4 +52,6 @@ class DailyViews(NamedTuple):
     extremes: Annotated[Array, Shape(SCALES, KEPT_DAYS, HOURS)]
 
 
-STATE = Layout("daily course", DailyViews, version=1, dimensions=("day",))
+STATE = Layout(
+    "daily course", DailyViews, version=1, dimensions=("day",), is_finite=False
+)

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.compiler.layout import FINITE, Layout, Shape, whole
 
 Array = np.ndarray
 
@@ -70,6 +70,7 @@ SCALE_ROW = 17  # the row after which the scale of labels last changed
 ROW_STEP, LAST_STEP = 18, 19  # years between rows: last repeated step, last step
 CLOCK_REGIONS = 20  # regions with summer time in the last row, as bits
 COUNTERS = 21
+LEGAL_COUNTERS = {...: FINITE, ROWS: whole(2**53), SEASON: whole(MAX_SEASON)}
 
 # The last shift of each region's clock.
 SHIFT_ROW, SHIFT_HOURS = 0, 1  # one more than its first row, 0: none; 1 or -1
@@ -95,7 +96,7 @@ ALARM_FIELDS = 8
 class DetectorViews(NamedTuple):
     """What the change detector remembers."""
 
-    counters: Annotated[Array, Shape(COUNTERS)]
+    counters: Annotated[Array, Shape(COUNTERS, legal=LEGAL_COUNTERS)]
     column_units: Annotated[Array, Shape("columns")]  # 0: not known yet
     # Of each model: means of the features and of the target, and their centred moments.
     means: Annotated[Array, Shape(MODELS, "columns + 9")]
@@ -141,7 +142,13 @@ class DetectorWorkspace(NamedTuple):
     products: Annotated[Array, Shape("columns + 22")]
 
 
-STATE = Layout("change detector", DetectorViews, version=4, dimensions=("columns",))
+STATE = Layout(
+    "change detector",
+    DetectorViews,
+    version=4,
+    dimensions=("columns",),
+    is_finite=False,
+)
 WORKSPACE = Layout(
     "change detector workspace", DetectorWorkspace, version=3, dimensions=("columns",)
 )

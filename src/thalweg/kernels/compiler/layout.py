@@ -27,6 +27,12 @@ vector that crosses two cache lines costs twice. ``Shape(..., within="other")`` 
 second view of the start of another field and takes no space of its own. A field of
 length 0 is an optional part that is absent.
 
+Which numbers a field may hold stands beside it: ``Shape(16, legal=whole("n"))`` for all
+of them, or ``legal={0: whole("n")}`` by index, for those that kernels rely on, as where
+they use them as an index. Bounds are numbers, or expressions of dimensions and fields.
+``problems`` asks for them; all numbers have to be finite but where ``may_be_nan``. This
+is no part of the fingerprint.
+
 Views know no bounds and count no references (``view``), and must not outlive their
 buffer: inside kernels they cost nothing, where a slice that is reshaped costs tens of
 nanoseconds. That is little, but not where forty of them are made in every call.
@@ -37,7 +43,11 @@ import ctypes
 import hashlib
 import linecache
 import math
+import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from operator import attrgetter
+from types import CodeType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
@@ -57,10 +67,92 @@ CACHE_LINE = 64
 
 
 class Shape:
-    """The shape of a field: see the module's docstring."""
+    """The shape of a field, and its legal numbers: see the module's docstring."""
 
-    def __init__(self, *lengths: int | str, align: int = 1, within: str = "") -> None:
+    def __init__(
+        self, *lengths: int | str, align: int = 1, within: str = "",
+        legal: "Mapping[Any, Range] | Range | None" = None, may_be_nan: bool = False,
+    ) -> None:  # fmt: skip
         self.lengths, self.align, self.within = lengths, align, within
+        entries = {...: legal} if isinstance(legal, Range) else legal
+        self.legal, self.may_be_nan = entries or {}, may_be_nan
+
+
+class Range:
+    """Legal numbers from ``low`` to ``high``, which may be expressions.
+
+    ``dtype`` is that of the entries: each number may hold two of float32.
+    """
+
+    def __init__(
+        self, low: Any, high: Any, is_whole: bool = False, dtype: Any = np.float64
+    ) -> None:
+        self.low, self.high, self.is_whole, self.dtype = low, high, is_whole, dtype
+
+    def problem(self, values: Any, names: dict[str, Any]) -> str:
+        """The rule that the values break; "" for none."""
+        low, high = _evaluate(self.low, names), _evaluate(self.high, names)
+        if isinstance(values, float):  # as a Python float it is compared much faster
+            value = float(values)
+            is_legal = low <= value <= high and not (self.is_whole and value % 1)
+        else:
+            values = values.view(self.dtype)
+            is_legal = ((values >= low) & (values <= high)).all()
+            is_legal = is_legal and not (self.is_whole and (values % 1).any())
+        if is_legal:
+            return ""
+        return f"{'whole ' * self.is_whole}numbers from {low} to {high}"
+
+
+class Ordered(Range):
+    """Rows in pairs: the second has the first ``counts`` numbers of the first in order,
+    as a search has to find them."""
+
+    def __init__(self, counts: str) -> None:
+        self.counts = counts
+
+    def problem(self, values: Any, names: dict[str, Any]) -> str:
+        counts = _evaluate(self.counts, names).astype(np.int64)
+        is_right = all(
+            (np.sort(row[:count]) == ordered[:count]).all()
+            for count, (row, ordered) in zip(counts, values, strict=True)
+        )
+        return "" if is_right else "numbers, then the same in order"
+
+
+NO_BUILTINS: dict[str, Any] = {"__builtins__": {}}
+FINITE = Range(-sys.float_info.max, sys.float_info.max)
+
+
+def whole(high: float | str) -> Range:
+    """The range of whole numbers from 0 to ``high``."""
+    return Range(0, high, is_whole=True)
+
+
+def exactly(value: float | str) -> Range:
+    """The range of one value."""
+    return Range(value, value)
+
+
+class Names(dict[str, Any]):
+    """Names in expressions: those given, then the fields of a layout's views."""
+
+    def __init__(self, given: dict[str, Any], views: Any) -> None:
+        super().__init__(given)
+        self.views = views
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(self.views, name)
+
+
+def _evaluate(value: Any, names: dict[str, Any]) -> Any:
+    """The value of an expression; of others themselves."""
+    return eval(_compile(value), NO_BUILTINS, names) if type(value) is str else value
+
+
+@lru_cache(maxsize=256)
+def _compile(expression: str) -> CodeType:
+    return compile(expression, f"<rule {expression}>", "eval")
 
 
 class Field(NamedTuple):
@@ -70,6 +162,8 @@ class Field(NamedTuple):
     lengths: tuple[int | str, ...]
     align: int
     within: str
+    legal: Mapping[Any, Range]
+    may_be_nan: bool
 
     @property
     def size(self) -> str:
@@ -82,7 +176,8 @@ class Layout:
 
     ``name`` is what messages call it, ``version`` is raised whenever the declaration
     changes in a way that makes saved buffers unreadable, ``dimensions`` are the names
-    that shapes may use, in the order in which kernels pass them.
+    that shapes may use, in the order in which kernels pass them. Unless ``is_finite``,
+    all numbers without a rule may be NaN or infinite.
 
     ``unpack(buffer, start, *dimensions)`` gives, inside kernels, the NamedTuple of
     views of the fields, which begin at buffer[start];
@@ -92,10 +187,13 @@ class Layout:
     """
 
     def __init__(
-        self, name: str, fields: type, version: int, dimensions: tuple[str, ...] = ()
-    ) -> None:
+        self, name: str, fields: type, version: int, dimensions: tuple[str, ...] = (),
+        is_finite: bool = True,
+    ) -> None:  # fmt: skip
         self.name, self.version, self.dimensions = name, version, dimensions
+        self.is_finite = is_finite
         self.fields = tuple(_fields(fields))
+        self._ruled = tuple(field for field in self.fields if field.legal)
         for field in self.fields:
             _check_field(field, self)
         functions = _generate(self, fields)
@@ -122,10 +220,27 @@ class Layout:
         offsets = by_name(self._offsets(0, *values)).values()
         return np.array([*values, *offsets], np.float64)
 
+    def problems(
+        self, buffer: npt.NDArray[Any], given: Mapping[str, Any], **dimensions: int
+    ) -> Iterator[tuple[str, str, Any]]:
+        """Field, rule and numbers wherever a buffer of the right size holds illegal
+        ones; ``given`` are further names in the expressions of rules."""
+        views = self.views(buffer, **dimensions)
+        names = Names({**dimensions, **given}, views)
+        for field in self.fields if self.is_finite else self._ruled:
+            values = attrgetter(field.name)(views)
+            if self.is_finite and not (field.may_be_nan or np.isfinite(values).all()):
+                yield field.name, "finite numbers", values
+            for index, legal in field.legal.items() if values.size else ():
+                problem = legal.problem(values[index], names)
+                if problem:
+                    place = f"[{index}]" if type(index) is int else ""
+                    yield field.name + place, problem, values[index]
+
     @property
     def fingerprint(self) -> str:
         """A hash of the names, shapes and order of the fields."""
-        text = repr((self.name, self.dimensions, [tuple(f) for f in self.fields]))
+        text = repr((self.name, self.dimensions, [tuple(f[:4]) for f in self.fields]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _values(self, dimensions: Mapping[str, int]) -> list[int]:
@@ -156,7 +271,10 @@ def _fields(fields: type, prefix: str = "") -> Iterator[Field]:
             yield from _fields(nested, f"{prefix}{name}.")
         else:
             within = shape.within and prefix + shape.within
-            yield Field(prefix + name, shape.lengths, shape.align, within)
+            yield Field(
+                prefix + name, shape.lengths, shape.align, within, shape.legal,
+                shape.may_be_nan,
+            )  # fmt: skip
 
 
 def members_of(fields: type) -> dict[str, tuple[Shape | None, Any]]:

@@ -40,8 +40,6 @@ MIN_ANALOGUES = 8
 COMPARED_ROUNDS = 20
 """Minimum number of rounds before an origin that are compared: they have 88 % of the
 weight."""
-MAX_HISTORY_VALUE = 1e30
-"""Limit of a value in the history, to keep squares finite."""
 MAX_DRIFT, MAX_RATIO = 1e5, 1e20
 """Limit of the distance of the level from the offset, in scales, and of the ratio of
 scale and unit: beyond these values would be stored too coarsely, and the history begins
@@ -60,7 +58,7 @@ def learn_history(s, t, y, level):
     if counters[layout.HISTORY_UNIT] == 0:
         return
     value = (y - counters[layout.HISTORY_OFFSET]) / counters[layout.HISTORY_UNIT]
-    value = min(max(value, -MAX_HISTORY_VALUE), MAX_HISTORY_VALUE)
+    value = min(max(value, -layout.MAX_HISTORY_VALUE), layout.MAX_HISTORY_VALUE)
     at, start, newest = t % size, int(counters[layout.HISTORY_START]), 0.0
     history[at] = value
     next_sum = t % season  # every season-th sum is computed from its values

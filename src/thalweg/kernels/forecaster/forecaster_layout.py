@@ -20,11 +20,19 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels import exponential_smoothing as smoothing
+from thalweg.kernels.compiler.layout import (
+    Layout,
+    Ordered,
+    Range,
+    Shape,
+    exactly,
+    whole,
+)
 from thalweg.kernels.compiler.simd import WIDTH
 from thalweg.kernels.exponential_smoothing import MODELS
 from thalweg.kernels.tracker.tracker_layout import COUNTERS as ERROR_COUNTERS
-from thalweg.kernels.tracker.tracker_layout import RECENT_ERRORS
+from thalweg.kernels.tracker.tracker_layout import DELAY, ERROR_COUNT, RECENT_ERRORS
 
 Array = np.ndarray
 
@@ -147,15 +155,48 @@ ORIGIN_MEAN, ORIGIN_UNIT, EFFECT_OFFSET, EFFECT_UNIT, EFFECT = range(5)
 ORIGIN_UNITS = 5
 
 
+MAX_ROUNDS = 2**52
+MAX_HISTORY_VALUE = 1e30
+"""Limit of a value in the history, to keep squares finite."""
+
+# The legal values of fields, where ``delays`` are one less than each step that has a
+# regression, and ``first_row`` is the row of the day in which the series begins.
+UP_TO_ROUNDS, NOT_NEGATIVE = whole(f"counters[{ROUNDS}]"), Range(0, np.inf)
+LEGAL_COUNTERS = {
+    ROUNDS: whole(MAX_ROUNDS), IS_FROZEN: exactly(0), DEVIATION_COUNT: UP_TO_ROUNDS,
+    VALUE_COUNT: UP_TO_ROUNDS, CHANGE_COUNT: UP_TO_ROUNDS, EFFECT_COUNT: UP_TO_ROUNDS,
+    ORIGIN_COUNT: UP_TO_ROUNDS, HISTORY_START: UP_TO_ROUNDS, DEVIATION: NOT_NEGATIVE,
+    CHANGE: NOT_NEGATIVE, HISTORY_UNIT: NOT_NEGATIVE, VALUE_UNIT: NOT_NEGATIVE,
+}  # fmt: skip
+LEGAL_DAY_COUNTERS = {
+    ROW_OF_DAY: exactly(f"(first_row + counters[{ROUNDS}]) % day_rows"),
+    DAY: exactly(f"(first_row + counters[{ROUNDS}]) // day_rows"),
+    COUNTRY: whole(COUNTRIES), USUAL_COUNT: UP_TO_ROUNDS,
+}  # fmt: skip
+LEGAL_ERROR_COUNTERS = {
+    (..., ERROR_COUNT): UP_TO_ROUNDS,
+    (..., DELAY): exactly("delays"),
+}
+LEGAL_SMOOTHING = {
+    smoothing.ROUNDS: UP_TO_ROUNDS,
+    smoothing.VALUES: UP_TO_ROUNDS,
+    smoothing.WEIGHT: NOT_NEGATIVE,
+}
+COUNTS_IN_ROW_1 = {1: UP_TO_ROUNDS}
+PAIRS = Range(-MAX_HISTORY_VALUE, MAX_HISTORY_VALUE, dtype=np.float32)
+STEPS_IN_ORDER = Ordered(f"step_counters[:, {ERROR_COUNT}]")
+TOTALS_IN_ORDER = Ordered(f"total_counters[:, {ERROR_COUNT}]")
+
+
 class ForecasterViews(NamedTuple):
     """What the Forecaster remembers."""
 
-    counters: Annotated[Array, Shape(COUNTERS, align=WIDTH)]
+    counters: Annotated[Array, Shape(COUNTERS, align=WIDTH, legal=LEGAL_COUNTERS)]
     # y of round r at r mod past; the forecast where it was missing.
     values: Annotated[Array, Shape("past")]
     # Mean deviation from the level and its count, at each phase of the season.
-    profile: Annotated[Array, Shape(2, "season")]
-    cycle_profile: Annotated[Array, Shape(2, "cycle")]
+    profile: Annotated[Array, Shape(2, "season", legal=COUNTS_IN_ROW_1)]
+    cycle_profile: Annotated[Array, Shape(2, "cycle", legal=COUNTS_IN_ROW_1)]
     slow_profile: Annotated[Array, Shape("cycle")]  # of more cycles, same counts
     levels: Annotated[Array, Shape("cycle + 1")]  # after round r, at r mod (cycle + 1)
     covariate_moments: Annotated[Array, Shape(COVARIATE_MOMENTS, "covariates")]
@@ -183,10 +224,14 @@ class ForecasterViews(NamedTuple):
     ]
     theta: Annotated[Array, Shape("steps", "base + covariates", LANES, align=WIDTH)]
     # Mean |error| of each regression, in units of the scale, and its count.
-    mean_errors: Annotated[Array, Shape("steps", LANES, align=WIDTH)]
-    error_counts: Annotated[Array, Shape("steps")]
+    mean_errors: Annotated[
+        Array, Shape("steps", LANES, align=WIDTH, legal=NOT_NEGATIVE)
+    ]
+    error_counts: Annotated[Array, Shape("steps", legal=UP_TO_ROUNDS)]
     # Mean squared error of each candidate, in units of the scale.
-    losses: Annotated[Array, Shape("steps", PADDED_CANDIDATES, align=WIDTH)]
+    losses: Annotated[
+        Array, Shape("steps", PADDED_CANDIDATES, align=WIDTH, legal=NOT_NEGATIVE)
+    ]
     # The nonlinear regressions, one for each group of steps: second moments of the
     # features from the diagonal on (kernels/tracker/curvature.py), and with the label;
     # rounds learnt; and the mean size of each input of the hinges.
@@ -195,51 +240,65 @@ class ForecasterViews(NamedTuple):
     ]
     gram_target: Annotated[Array, Shape("groups", "nonlinear", align=WIDTH)]
     nonlinear_theta: Annotated[Array, Shape("groups", "nonlinear", align=WIDTH)]
-    group_counts: Annotated[Array, Shape("groups")]
+    group_counts: Annotated[Array, Shape("groups", legal=UP_TO_ROUNDS)]
     input_sizes: Annotated[Array, Shape(HINGE_INPUTS)]
     # The history for analogues: (y - offset) / unit of round r at r mod its length, two
     # float32 in each number; the sum of the season up to the origin j seasons ago, and
     # the discounted squared distance of its course.
-    history: Annotated[Array, Shape("history")]
+    history: Annotated[Array, Shape("history", legal=PAIRS)]
     season_sums: Annotated[Array, Shape("analogues")]
     distances: Annotated[Array, Shape("analogues")]
     # Mean |error| of the forecasts of each step; relative sizes of errors and their
     # counts, at each phase of the season and of the cycle (phase_spread.py).
-    mean_sizes: Annotated[Array, Shape("steps")]
-    spread: Annotated[Array, Shape(2, "season")]
-    cycle_spread: Annotated[Array, Shape(2, "cycle")]
+    mean_sizes: Annotated[Array, Shape("steps", legal=NOT_NEGATIVE)]
+    spread: Annotated[Array, Shape(2, "season", legal=COUNTS_IN_ROW_1)]
+    cycle_spread: Annotated[Array, Shape(2, "cycle", legal=COUNTS_IN_ROW_1)]
     spread_gain: Annotated[Array, Shape(1)]
     # The largest |error| of each step, and of sums up to it.
-    largest_errors: Annotated[Array, Shape(2, "steps")]
+    largest_errors: Annotated[Array, Shape(2, "steps", legal=NOT_NEGATIVE)]
     # Recent errors of the forecasts of each step, in units of the spread, and of their
     # sums up to each step (kernels/tracker/prediction_interval.py).
-    step_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
-    step_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
-    total_counters: Annotated[Array, Shape("steps", ERROR_COUNTERS)]
-    total_errors: Annotated[Array, Shape("steps", 2, RECENT_ERRORS)]
+    step_counters: Annotated[
+        Array, Shape("steps", ERROR_COUNTERS, legal=LEGAL_ERROR_COUNTERS)
+    ]
+    step_errors: Annotated[
+        Array, Shape("steps", 2, RECENT_ERRORS, legal=STEPS_IN_ORDER)
+    ]
+    total_counters: Annotated[
+        Array, Shape("steps", ERROR_COUNTERS, legal=LEGAL_ERROR_COUNTERS)
+    ]
+    total_errors: Annotated[
+        Array, Shape("steps", 2, RECENT_ERRORS, legal=TOTALS_IN_ORDER)
+    ]
     # Public holidays (holiday_effects.py): the values of the day, and 1 where they are
     # known; the mean of each weekday, and how many there were; the mean squared
     # anomalies of ordinary days; of each country's holidays how like Sundays they are;
     # the own effects of dates around the year's end and their years; and the effects of
     # today and of the next days, of day d at d mod day_ring.
-    day_counters: Annotated[Array, Shape(f"calendar * {DAY_COUNTERS}")]
+    day_counters: Annotated[
+        Array, Shape(f"calendar * {DAY_COUNTERS}", legal=LEGAL_DAY_COUNTERS)
+    ]
     day_values: Annotated[Array, Shape("day_rows")]
     day_known: Annotated[Array, Shape("day_rows")]
     week_profile: Annotated[Array, Shape(7, "day_rows")]
-    week_counts: Annotated[Array, Shape("calendar * 7")]
+    week_counts: Annotated[Array, Shape("calendar * 7", legal=UP_TO_ROUNDS)]
     usual_sizes: Annotated[Array, Shape(f"calendar * {USUAL_DAYS}")]
     country_moments: Annotated[Array, Shape(COUNTRY_MOMENTS, f"calendar * {COUNTRIES}")]
     date_effects: Annotated[Array, Shape(YEAR_END_DATES, "day_rows")]
-    date_counts: Annotated[Array, Shape(f"calendar * {YEAR_END_DATES}")]
+    date_counts: Annotated[
+        Array, Shape(f"calendar * {YEAR_END_DATES}", legal=UP_TO_ROUNDS)
+    ]
     day_effects: Annotated[Array, Shape("day_ring", "day_rows")]
     # The pool of each step (step_pool.py): the mean of each phase of the season and its
     # count, the models of exponential smoothing, what was pooled at the last H + 1
     # origins, and the discounted squared errors of the means of sets, with their count.
-    phase_means: Annotated[Array, Shape(2, "pooled * season")]
-    smoothing: Annotated[Array, Shape("smoothing")]
+    phase_means: Annotated[Array, Shape(2, "pooled * season", legal=COUNTS_IN_ROW_1)]
+    smoothing: Annotated[Array, Shape("smoothing", legal=LEGAL_SMOOTHING)]
     pool_members: Annotated[Array, Shape("horizon + 1", "pooled * steps", POOL_MEMBERS)]
-    pool_losses: Annotated[Array, Shape("pooled * steps", POOL_MEANS)]
-    pool_counts: Annotated[Array, Shape("pooled * steps")]
+    pool_losses: Annotated[
+        Array, Shape("pooled * steps", POOL_MEANS, legal=NOT_NEGATIVE)
+    ]
+    pool_counts: Annotated[Array, Shape("pooled * steps", legal=NOT_NEGATIVE)]
     # The regression on future covariates: values and covariates of round r at
     # r mod recent, discounted moments, coefficients with the features and without,
     # mean |error| of each lane, mean squared errors with the features and without.

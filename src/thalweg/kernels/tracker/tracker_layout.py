@@ -13,7 +13,7 @@ kernels/compiler/layout.py computes sizes, offsets and views from that. To add a
 4. Decide what a restart does with it, in restart.py and in the definition
    (``restart_after_outlier``), and say so in tests/kernels/tracker/test_restart.py,
    which asks. A replay (replay.py) sets it as in step 2, then learns. Where kernels
-   use it as an index, ``Tracker.check_state`` bounds it.
+   use it as an index, its ``legal`` range beside the shape bounds it.
 
 Experts of one family and all memories are computed side by side, in SIMD lanes: the
 last axis of most arrays runs over them, so that every inner loop is a vector operation.
@@ -26,7 +26,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from thalweg.kernels.call_header import HEADER_SIZE, SETTINGS
-from thalweg.kernels.compiler.layout import Layout, Shape
+from thalweg.kernels.compiler.layout import Layout, Range, Shape, whole
 
 MEMORIES = np.array([np.inf, 2, 4, 8, 16, 32, 64, 256, 1024, 4096])
 """Effective memories 1/(1-γ), in rounds. A bank of 211 experts gained at most 0.3 %
@@ -159,6 +159,12 @@ JUMP_LOW, JUMP_HIGH = 27, 28  # the range of labels since, or since the return
 JUMP_RETURNED = 29  # 1: the label has returned, else 0
 GAP_ROUNDS = 30  # rounds skipped since the last one learnt
 EXTERNAL_FORECAST = 31  # 1 + the column of x that is a forecast of y; 0: no column
+LEGAL_COUNTERS = {
+    **dict.fromkeys((ROUNDS, ERROR_COUNT, PASSED_ROUNDS, GAP_ROUNDS), whole(2**53 - 1)),
+    **dict.fromkeys((PENDING_COUNT, OLDEST_PENDING), whole("slots - (slots > 0)")),
+    SEASON: Range(1, MAX_SEASON, is_whole=True), EXTERNAL_FORECAST: whole("n"),
+}  # fmt: skip
+IN_CONTEXT = whole(f"n + {CONTEXT_LABELS - 1}")
 
 # The entries of ``ExpertWorkspace.status``.
 HAS_FACTORS = 0  # 1: the factors are those of the state
@@ -260,7 +266,7 @@ class CurvatureState(NamedTuple):
     theta: Annotated[Array, Shape("hinges")]
     # The hinges, drawn at the start: indices of two coordinates, their directions, and
     # the bias.
-    coordinates: Annotated[Array, Shape(2, "hinges")]
+    coordinates: Annotated[Array, Shape(2, "hinges", legal=IN_CONTEXT)]
     directions: Annotated[Array, Shape(2, "hinges")]
     biases: Annotated[Array, Shape("hinges")]
     # The undiscounted mean of the label's changes, and their variance.
@@ -280,7 +286,7 @@ class StateViews(NamedTuple):
     """Views of the packed state."""
 
     # Scalars, whose indices are named above. They come first: packed[ROUNDS] is one.
-    counters: Annotated[Array, Shape(COUNTERS, align=LINE_FLOATS)]
+    counters: Annotated[Array, Shape(COUNTERS, align=LINE_FLOATS, legal=LEGAL_COUNTERS)]
     # The first round in which each expert is active; inf: never.
     active_from: Annotated[Array, Shape(PADDED_EXPERTS)]
     # The last rounds (seasonality.py): features in a ring; labels newest first, twice.
@@ -501,8 +507,9 @@ class BufferViews(NamedTuple):
 
 
 STATE = Layout(
-    "Tracker state", StateViews, version=8, dimensions=("n", "hinges", "slots")
-)
+    "Tracker state", StateViews, version=8, dimensions=("n", "hinges", "slots"),
+    is_finite=False,
+)  # fmt: skip
 """``hinges`` is ``HINGES`` or 0, ``slots`` is ``pending_slots(delay)``. Version 7
 rounded past features, version 6 had no external forecasts, version 5 was stored as is,
 version 4 had 79 experts, version 3 no limits after jumps, version 2 71 experts

@@ -32,9 +32,8 @@ from thalweg.learners.tracker.several_targets import (
 from thalweg.learners.tracker.stored_state import clear_unused, scatter_entries
 from thalweg.learners.tracker.tracker_state import (
     TrackerState,
-    check_counters,
-    check_external_forecast,
-    check_hinges,
+    check_ranges,
+    check_settings,
 )
 from thalweg.learners.tracker.workspace import (
     EMPTY,
@@ -217,12 +216,15 @@ class Tracker(Learner[TrackerState]):
         (kernels/tracker/external_forecast.py).
         """
         self.check_state(state)
-        packed = state.packed.copy()
+        packed, n = state.packed.copy(), len(state.theta)
         for own, feature in zip(np.atleast_2d(packed), features, strict=True):
+            if feature not in range(-1, n):  # -1: no feature is one any more
+                raise InvalidParameterError(
+                    f"The external forecast of a Tracker must be one of {n} features. "
+                    f"Got {feature} instead."
+                )
             own[layout.EXTERNAL_FORECAST] = feature + 1
-        after = TrackerState(state.theta, packed)
-        self.check_state(after)
-        return after
+        return TrackerState(state.theta, packed)
 
     def predict(self, state: TrackerState, x: Any = None) -> Any:
         if has_several_targets(state):
@@ -392,11 +394,10 @@ class Tracker(Learner[TrackerState]):
         packed = getattr(state, "packed", None)
         if type(packed) is np.ndarray and packed.dtype == np.float64 and packed.size:
             for own in np.atleast_2d(packed):
-                check_counters(self, own.ravel()[: layout.COUNTERS].tolist())
+                check_settings(self, own.ravel()[: layout.COUNTERS].tolist())
         super().check_state(state)
         for own in np.atleast_2d(state.packed):
-            check_hinges(own, len(state.theta))
-            check_external_forecast(own, len(state.theta))
+            check_ranges(self, own, len(state.theta))
 
     def live_buffer(
         self, state: TrackerState, loss: Loss, constant_features: int

@@ -59,30 +59,8 @@ TrackerState.layout_version = layout.STATE.version  # type: ignore[attr-defined]
 TrackerState.stored_kind = StoredTracker  # type: ignore[attr-defined]
 
 
-def check_hinges(packed: FloatArray, n: int) -> None:
-    """Raise unless every hinge sees coordinates that there are."""
-    coordinates = layout.views(packed, n).curvature.coordinates
-    limit = n + layout.CONTEXT_LABELS
-    if not ((coordinates >= 0) & (coordinates < limit)).all():
-        raise InvalidParameterError(
-            "The hinges in the state of a Tracker must see coordinates from 0 to "
-            f"{limit - 1}. Got {coordinates.min():g} to {coordinates.max():g} "
-            "instead."
-        )
-
-
-def check_external_forecast(packed: FloatArray, n: int) -> None:
-    """Raise unless the feature that is a forecast of y, if any, is one of n."""
-    column = packed[layout.EXTERNAL_FORECAST]
-    if not (0 <= column <= n and column == int(column)):
-        raise InvalidParameterError(
-            "The external forecast in the state of a Tracker must be one of "
-            f"{n} features. Got {column - 1:g} instead."
-        )
-
-
-def check_counters(tracker: Any, counters: list[float]) -> None:
-    """Raise unless the first numbers of a packed state are valid for this Tracker.
+def check_settings(tracker: Any, counters: list[float]) -> None:
+    """Raise unless the first numbers of a packed state are of this Tracker's settings.
 
     This comes before the check of its length, which follows from the delay.
     """
@@ -103,21 +81,14 @@ def check_counters(tracker: Any, counters: list[float]) -> None:
             f"A Tracker with information={tracker.information!r} plays from a state "
             "that its init gave. Got a state of another information instead."
         )
-    rounds, errors, passed, gap = (
-        counters[i]
-        for i in (
-            layout.ROUNDS, layout.ERROR_COUNT, layout.PASSED_ROUNDS, layout.GAP_ROUNDS
-        )
-    )  # fmt: skip
-    season, delay = counters[layout.SEASON], tracker.delay
-    is_valid = (
-        all(0 <= count < 2**53 for count in (rounds, errors, passed, gap))
-        and 0 <= counters[layout.PENDING_COUNT] <= delay
-        and 0 <= counters[layout.OLDEST_PENDING] <= delay
-        and 1 <= season <= layout.MAX_SEASON
-    )
-    if not is_valid:
+
+
+def check_ranges(tracker: Any, packed: FloatArray, n: int) -> None:
+    """Raise unless all numbers that kernels use as an index are in their ranges."""
+    slots = layout.pending_slots(tracker.delay)
+    sizes = {"n": n, "hinges": int(packed[layout.HINGE_COUNT]), "slots": slots}
+    for field, rule, values in layout.STATE.problems(packed, {}, **sizes):
         raise InvalidParameterError(
-            "The state of a Tracker must have valid counts of rounds and errors "
-            f"and a valid season. Got {rounds}, {errors} and {season} instead."
+            f"The {field} in the state of a Tracker must be {rule}. Got "
+            f"{values!s:.80} instead."
         )
