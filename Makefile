@@ -4,7 +4,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help env demo reproduce bare-install accuracy forecast-rivals soak fuzz interrupts serve-faults browser test test-all test-kernels test-nightly search mutants same-outputs test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
+.PHONY: help env demo reproduce bare-install accuracy forecast-rivals soak fuzz interrupts serve-faults store-faults browser test test-all test-kernels test-nightly search mutants same-outputs test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -68,15 +68,19 @@ test-kernels: env  ## run the fast kernel tests once more as plain Python
 test-nightly: .venv/kernels browser  ## run what no single change waits for: some hours
 	$(PYTEST) --tier nightly
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --tier slow tests/kernels
-	$(MAKE) interrupts serve-faults test-oldest test-newest test-sktime test-spark
+	$(MAKE) interrupts serve-faults store-faults test-oldest test-newest test-sktime test-spark
 
 interrupts: .venv/kernels  ## 50,000 interrupts at random bytecodes: every model learns afterwards
 	$(BIN)/python tools/interrupts.py --count 50000
 	$(BIN)/python tools/interrupts.py --count 5000 --signals
 
-serve-faults: .venv/kernels  ## 200 kill -9 of the server under load, 10,000 malformed requests
+serve-faults: .venv/kernels  ## 200 kill -9 of the server under load, 10,000 malformed requests, attacks
 	PYTHONPATH=. $(BIN)/python tools/serve_kills.py --kills 200
 	PYTHONPATH=. $(BIN)/python tools/serve_fuzz.py --requests 10000
+	PYTHONPATH=. $(BIN)/python tools/serve_attacks.py
+
+store-faults: .venv/kernels  ## 500 kill -9 of whoever writes a store, 10⁶ hostile rows
+	PYTHONPATH=. $(BIN)/python tools/store_kills.py
 
 # Other versions of the libraries: public names, saved files and adapters. Each version
 # of numba has a cache of its own, or they would overwrite each other's.
