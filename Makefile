@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Editable installations compile kernels at first use: their builds need no compiler.
 export THALWEG_PURE_WHEEL ?= 1
 
-.PHONY: help env demo reproduce bare-install accuracy forecast-rivals soak fuzz interrupts serve-faults browser test test-all test-kernels test-nightly search mutants same-outputs test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
+.PHONY: help env demo reproduce bare-install accuracy forecast-rivals soak fuzz interrupts serve-faults store-faults browser test test-all test-kernels test-nightly search mutants same-outputs test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -64,15 +64,19 @@ test-kernels: env  ## run the fast kernel tests once more as plain Python
 test-nightly: .venv/ready browser  ## run what no single change waits for: some hours
 	$(PYTEST) --tier nightly
 	NUMBA_DISABLE_JIT=1 $(PYTEST) --tier slow tests/kernels
-	$(MAKE) interrupts serve-faults test-oldest test-newest test-sktime test-spark
+	$(MAKE) interrupts serve-faults store-faults test-oldest test-newest test-sktime test-spark
 
 interrupts: .venv/ready  ## 50,000 interrupts at random bytecodes: every model learns afterwards
 	$(BIN)/python tools/interrupts.py --count 50000
 	$(BIN)/python tools/interrupts.py --count 5000 --signals
 
-serve-faults: .venv/ready  ## 200 kill -9 of the server under load, 10,000 malformed requests
+serve-faults: .venv/ready  ## 200 kill -9 of the server under load, 10,000 malformed requests, attacks
 	PYTHONPATH=. $(BIN)/python tools/serve_kills.py --kills 200
 	PYTHONPATH=. $(BIN)/python tools/serve_fuzz.py --requests 10000
+	PYTHONPATH=. $(BIN)/python tools/serve_attacks.py
+
+store-faults: .venv/ready  ## 500 kill -9 of whoever writes a store, 10⁶ hostile rows
+	PYTHONPATH=. $(BIN)/python tools/store_kills.py
 
 # Other versions of the libraries: public names, saved files and adapters.
 VERSION_TESTS := tests/test_public_names.py tests/contracts tests/persistence \

@@ -1,9 +1,11 @@
 """The file under ``KeyedModels``: one writer, whole commits, damage that is named."""
 
 import os
+import re
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from tests.keyed.test_keyed import RLS, X, feed
 from thalweg.errors import PersistenceError, StorageError
 from thalweg.keyed import KeyedModels
 from thalweg.keyed.codec import KeyedRecord, KeyedSettings
-from thalweg.keyed.store import KeyedStore
+from thalweg.keyed.store import SCHEMA, SCHEMA_VERSION, SET_ASIDE, KeyedStore
 from thalweg.learners import Tracker
 from thalweg.models.clock import ClockState
 from thalweg.preprocessing.imputer import ImputerState
@@ -226,3 +228,14 @@ def test_a_model_that_is_not_finite_is_never_flushed(path):
     models._release()
     with KeyedModels(path) as models:
         assert models.offset == 7 and models["k1"].rounds == 2
+
+
+def test_the_page_of_the_format_has_the_tables_of_the_code():
+    page = Path(__file__).parents[2] / "docs" / "file-format.md"
+    text = " ".join(page.read_text().split())
+    assert f"`user_version` {SCHEMA_VERSION}," in text
+    tables = [one for one in (*SCHEMA, SET_ASIDE) if one.startswith("CREATE")]
+    assert len(tables) == 5
+    for statement in tables:
+        declared = re.sub("CREATE TABLE (IF NOT EXISTS )?", "", statement)
+        assert declared.replace(" (", "(") in text

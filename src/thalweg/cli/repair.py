@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from thalweg import keyed
 from thalweg.errors import StorageError
-from thalweg.keyed import KeyedModels
 from thalweg.report.console import print_sentence, stdout_console
 
 
@@ -33,7 +33,7 @@ def repair(
     """
     if not models.exists():
         raise StorageError(f"{models} does not exist.")
-    with warnings.catch_warnings(action="ignore"), KeyedModels(models) as opened:
+    with warnings.catch_warnings(action="ignore"), keyed.KeyedModels(models) as opened:
         found = opened.repair()
     console = stdout_console()
     for record in found:
