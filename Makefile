@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Editable installations compile kernels at first use: their builds need no compiler.
 export THALWEG_PURE_WHEEL ?= 1
 
-.PHONY: help env demo reproduce bare-install accuracy forecast-rivals soak fuzz interrupts serve-faults store-faults browser test test-all test-kernels test-nightly search mutants same-outputs test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
+.PHONY: help env demo reproduce dist accuracy forecast-rivals soak fuzz interrupts serve-faults store-faults browser test test-all test-kernels test-nightly search mutants same-outputs test-oldest test-newest test-sktime test-spark house check format bench bench-env data clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,8 +25,10 @@ demo: .venv/ready  ## forecasts and every learner on real data, and a page to op
 reproduce: .venv/ready  ## run the paper's theorems as experiments
 	$(BIN)/thalweg reproduce
 
-bare-install:  ## the wheel in an empty environment: demo, reproduce and run
-	PYTHON=$(PYTHON) tools/bare_install.sh
+# The pythons on PATH: make dist PYTHONS="python3.11 /path/to/python3.13"
+PYTHONS ?= $(PYTHON)
+dist:  ## build sdist and wheels; install and run them in bare environments
+	$(PYTHON) tools/dist.py $(foreach python,$(PYTHONS),--python $(python))
 
 accuracy: .venv/data .venv-bench/data  ## the Tracker against the best fixed settings in hindsight, and rivals
 	$(BIN)/python -m benchmarks.accuracy

@@ -7,8 +7,9 @@ kernels, and checks their descriptions. Each wheel is then installed with nothin
 with the newest versions of what it needs, with the oldest, and as the wheel for all
 (``--quick``: the newest alone). There, as a user who may write to nothing but an empty
 folder, without a home and, where the system allows it, without a network, the README's
-first lines, a run of a CSV file and ``thalweg demo`` have to work. The
-seconds that each takes, first and later, are printed as a table.
+first lines, a run of a CSV file and ``thalweg demo`` have to work. The seconds that
+each takes, the first time and the second (those of processors in brackets), are printed
+as a table.
 """
 
 import argparse
@@ -54,13 +55,14 @@ def main() -> None:
             if not options.quick:
                 rows.append(check(python, compiled, "oldest", Path(work)))
                 rows.append(check(python, pure, "newest", Path(work)))
-            print(*rows[-1:], sep="\n", flush=True)
     print_table(rows)
 
 
 def build(folder: Path, pythons: list[str], work: Path) -> list[tuple[str, Path, Path]]:
     """Python, its wheel and the wheel for all; the sdist beside them."""
-    tools = environment(sys.executable, work / "tools", "build", "twine")
+    tools = environment(
+        sys.executable, work / "tools", "build", "twine", "check-jsonschema"
+    )
     execute(tools / "python", "-m", "build", "--sdist", "-o", folder, ROOT)
     [sdist] = folder.glob("*.tar.gz")
     wheel = ("-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, sdist)
@@ -74,6 +76,9 @@ def build(folder: Path, pythons: list[str], work: Path) -> list[tuple[str, Path,
         [compiled] = set(folder.glob("*.whl")) - known
         wheels.append((python, compiled, pure))
     execute(tools / "twine", "check", "--strict", *folder.iterdir())
+    schema = ("--builtin-schema", "vendor.github-workflows")
+    workflows = (ROOT / ".github/workflows").iterdir()
+    execute(tools / "check-jsonschema", *schema, *workflows)
     return wheels
 
 
@@ -103,13 +108,13 @@ def check(python: str, wheel: Path, versions: str, work: Path) -> dict[str, str]
     checks["forecast"] = [program, "forecast", "small.csv", "-t", "y"]
     checks["demo"] = [program, "demo"]
     for name, command in checks.items():
-        row[name] = " ".join(f"{seconds(command, place):.1f}" for _ in range(2))
+        row[name] = ", ".join(seconds(command, place) for _ in range(2))
         shutil.rmtree(place / "temporary")  # with the kernels that it has compiled
     return row
 
 
-def seconds(command: list[str], place: Path) -> float:
-    """Wall time of a command that has to work where hardly anything is allowed."""
+def seconds(command: list[str], place: Path) -> str:
+    """Wall and processor time of a command that has to work where little is allowed."""
     user = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}"]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     confined = [*user, "--clear-groups"] if is_root and shutil.which("setpriv") else []
@@ -122,15 +127,16 @@ def seconds(command: list[str], place: Path) -> float:
         folder.chmod(0o777)
     (work / "small.csv").write_text(SMALL_TABLE)
     bare = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), os.times()
     done = subprocess.run(
         [*confined, *command], cwd=work, capture_output=True, text=True,
         env={**bare, "TMPDIR": str(temporary)},
     )  # fmt: skip
-    taken = time.perf_counter() - begin
+    taken, after = time.perf_counter() - begin, os.times()
+    busy = sum(after[2:4]) - sum(before[2:4])
     if done.returncode:
         raise SystemExit(f"{command} ended with {done.returncode}:\n{done.stderr}")
-    return taken
+    return f"{taken:.1f} ({busy:.1f})"
 
 
 def environment(python: str, folder: Path, *packages: object) -> Path:

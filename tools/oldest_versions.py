@@ -1,7 +1,7 @@
 """Print the lowest version of each dependency that pyproject.toml allows.
 
-    python tools/oldest_versions.py cli io > oldest.txt
-    pip install --constraint oldest.txt '.[cli,io]'
+    python tools/oldest_versions.py io > oldest.txt
+    pip install --constraint oldest.txt '.[io]'
 
 Arguments name extras; what the package itself needs is always among them.
 """

@@ -155,7 +155,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         can_be_saved = not result.library.has_dynamic_globals and not result.lifted
         with contextlib.suppress(OSError):
             if can_be_saved and _sources_are_as_read():
-                _write(folder, name, _packed(result))
+                _write(folder, name, _to_bytes(result))
         unlock_kernel(str(folder), name)
 
     def _load(self, name: str, processor: tuple[str, str, str], context: Any) -> Any:
@@ -170,7 +170,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         readers.append(functools.partial(_read_shipped, name, processor))
         for read in readers:
             with contextlib.suppress(Exception):  # a damaged file raises anything
-                kernel = _unpacked(read(), context)
+                kernel = _from_bytes(read(), context)
                 KernelCache.loaded.add(name)
                 _mark_as_used(digest)
                 return kernel
@@ -199,7 +199,7 @@ def _text_of(path: Path) -> bytes:
         return secrets.token_bytes(CHECKSUM_SIZE)
 
 
-def _packed(kernel: Any) -> bytes:
+def _to_bytes(kernel: Any) -> bytes:
     """A compiled kernel as bytes: its machine code, and LLVM code for others to link.
 
     Numba parses the latter whenever it loads a kernel, which takes longer than all
@@ -215,7 +215,7 @@ def _packed(kernel: Any) -> bytes:
     return bytes(dumps((linked_code, (name, kind, (machine_code, stub)), *others)))
 
 
-def _unpacked(content: bytes, context: Any) -> Any:
+def _from_bytes(content: bytes, context: Any) -> Any:
     linked_code, *parts = pickle.loads(content)
     # Numba would load all that it compiles with: machine code needs its runtime only.
     rtsys.initialize(context)
@@ -254,10 +254,10 @@ def _remove_old(folder: Path) -> None:
 
 def _read(folder: Path, name: str) -> bytes:
     """The content of a kernel's file in a folder; raises where it is not there."""
-    return _checked((folder / name).read_bytes(), folder.name, name)
+    return _check_content((folder / name).read_bytes(), folder.name, name)
 
 
-def _checked(file: bytes, digest: str, name: str) -> bytes:
+def _check_content(file: bytes, digest: str, name: str) -> bytes:
     """The content of a kernel's file, which begins with its checksum."""
     checksum, content = file[:CHECKSUM_SIZE], file[CHECKSUM_SIZE:]
     if checksum != _checksum(digest, name, content):
@@ -278,7 +278,7 @@ def _read_shipped(name: str, processor: tuple[str, str, str]) -> bytes:
         can_run = set(baseline[1].split(",")) <= set(features.split(","))
         if not (is_ours and can_run) or os.environ.get(SHIPPED_VARIABLE) == "0":
             raise LookupError("Shipped kernels are for something else.")
-        return _checked(archive.read(name), digest, name)
+        return _check_content(archive.read(name), digest, name)
 
 
 def ship(folder: Path, names: set[str], archive_path: Path) -> None:
