@@ -38,6 +38,7 @@ import hashlib
 import linecache
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
@@ -159,6 +160,7 @@ def _fields(fields: type, prefix: str = "") -> Iterator[Field]:
             yield Field(prefix + name, shape.lengths, shape.align, within)
 
 
+@cache
 def members_of(fields: type) -> dict[str, tuple[Shape | None, Any]]:
     """By name, the shape of each member, or None and the nested tuple."""
     members: dict[str, tuple[Shape | None, Any]] = {}
