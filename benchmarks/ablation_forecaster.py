@@ -37,6 +37,7 @@ from thalweg.forecasting import Forecaster
 from thalweg.forecasting.season_learning import SeasonLearning
 from thalweg.kernels import exponential_smoothing, forecast_pool
 from thalweg.kernels.forecaster import (
+    candidates,
     covariates,
     forecaster_round,
     nonlinear_features,
@@ -61,13 +62,13 @@ class Part(NamedTuple):
     compiles: bool = False  # whether kernels have to be compiled again
 
 
-def without_candidates(*candidates: int) -> Part:
+def without_candidates(*names: str) -> Part:
     """The mixture of a step without some of its candidates."""
     table = [
-        candidate._replace(prior=0.0) if k in candidates else candidate
-        for k, candidate in enumerate(layout.CANDIDATE_TABLE)
+        candidate._replace(prior=0.0) if candidate.name in names else candidate
+        for candidate in candidates.TABLE
     ]
-    return Part(((layout, "CANDIDATE_TABLE", tuple(table)),))
+    return Part(((candidates, "TABLE", tuple(table)),))
 
 
 def without_sets(member: int | None = None, *sets: int) -> Part:
@@ -85,9 +86,9 @@ def without_models(is_out: FloatArray) -> Part:
 
     def masked_state(season: int, has_products: bool = True) -> FloatArray:
         packed = new_state(season, has_products)
-        modelled = exponential_smoothing.modelled_season(packed)
-        state: Any = exponential_smoothing.STATE.views(packed, season=modelled)
-        state.losses[is_out] = exponential_smoothing.NO_LOSS
+        sizes = exponential_smoothing.dimensions(season, has_products)
+        state: Any = exponential_smoothing.STATE.views(packed, **sizes)
+        state.losses[is_out[: sizes["models"]]] = exponential_smoothing.NO_LOSS
         return packed
 
     return Part(((exponential_smoothing, "new_state", masked_state),))
@@ -114,25 +115,26 @@ def _no_spread(s: Any, r: int) -> float:
 
 
 def _parts() -> dict[str, Part]:
-    lanes, memories = range(layout.LANES), len(layout.MEMORIES)
+    memories = len(layout.MEMORIES)
+    lanes = [f"regression {lane}" for lane in range(layout.LANES)]
     smoothing = exponential_smoothing
     parts = {
-        "recursive forecast": without_candidates(layout.RECURSIVE),
-        "last value": without_candidates(layout.LAST_VALUE),
-        "value a season ago": without_candidates(layout.SEASON_VALUE),
-        "value a cycle ago": without_candidates(layout.CYCLE_VALUE),
+        "recursive forecast": without_candidates("recursive"),
+        "last value": without_candidates("last value"),
+        "value a season ago": without_candidates("season ago"),
+        "value a cycle ago": without_candidates("cycle ago"),
         "three naive values": without_candidates(
-            layout.LAST_VALUE, layout.SEASON_VALUE, layout.CYCLE_VALUE
+            "last value", "season ago", "cycle ago"
         ),
-        "nonlinear regression": without_candidates(layout.NONLINEAR),
-        "analogues": without_candidates(layout.ANALOGUE),
+        "nonlinear regression": without_candidates("nonlinear"),
+        "analogues": without_candidates("analogues"),
         "all regressions": without_candidates(*lanes),
     }
     for k, memory in enumerate(layout.MEMORIES):
-        own = [lane for lane in lanes if lane % memories == k]
+        own = lanes[k::memories]
         parts[f"memory of {memory:g}"] = without_candidates(*own)
     for k, limit in enumerate(layout.OUTLIER_LIMITS):
-        own = [lane for lane in lanes if lane // memories == k]
+        own = lanes[k * memories : (k + 1) * memories]
         parts[f"outlier limit {limit:g}"] = without_candidates(*own)
     parts |= {
         "pool: all": without_sets(None, 2, 4, 3, 5, 7),

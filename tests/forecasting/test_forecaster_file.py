@@ -11,11 +11,12 @@ from thalweg import Forecaster, persistence
 from thalweg.errors import PersistenceError
 from thalweg.forecasting.forecaster_file import FIELD
 from thalweg.kernels import exponential_smoothing
+from thalweg.kernels.forecaster import analogues
 from thalweg.kernels.forecaster import forecaster_layout as layout
+from thalweg.kernels.forecaster.candidates import PADDED_CANDIDATES
 from thalweg.kernels.tracker import tracker_layout
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
-from thalweg.preprocessing.forecaster_state import analogue_count
 
 ROWS = 620
 
@@ -117,10 +118,12 @@ def views_of(fields):
     sizes = (layout.OWN_FEATURES + 1, 2, 4, 4, season, cycle, past)
     nonlinear = layout.OWN_FEATURES + 3 + layout.DERIVED_FEATURES + layout.HINGES
     sizes += (1, terms, max(cycle, 2) + 1, 1, 4, -(-nonlinear // 8) * 8)
-    analogues = analogue_count(4, season)
-    sizes += (analogues, (analogues * season + 2) // 2)
+    sizes += tuple(analogues.dimensions(4, season).values())
     sizes += (0, 0, 0)  # without times there are no days
-    sizes += (1, exponential_smoothing.state_size(season))
+    smoothing = exponential_smoothing.dimensions(season, has_products=False)
+    models = smoothing["models"]
+    sizes += (1, exponential_smoothing.STATE.size(**smoothing), models)
+    sizes += (PADDED_CANDIDATES,)
     by_name = dict(zip(layout.DIMENSIONS, sizes, strict=True))
     assert layout.STATE.size(**by_name) == len(fields["packed"])
     return layout.STATE.views(fields["packed"], **by_name)

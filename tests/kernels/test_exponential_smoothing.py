@@ -12,10 +12,10 @@ from thalweg.kernels import exponential_smoothing as smoothing
 
 def forecasts_of(values, season, horizon=1, cuts=()):
     packed = smoothing.new_state(season)
-    season, parts = smoothing.modelled_season(packed), []
+    sizes, parts = smoothing.dimensions(season).values(), []
     for start, stop in zip([0, *cuts], [*cuts, len(values)], strict=True):
         out = np.empty(stop - start)
-        smoothing.play(packed, season, values[start:stop], horizon, out)
+        smoothing.play(packed, *sizes, values[start:stop], horizon, out)
         parts.append(out)
     return np.concatenate(parts)
 
@@ -39,8 +39,9 @@ def test_a_model_of_the_bank_is_that_of_statsmodels():
     k = [*zip(smoothing.ALPHA, smoothing.BETA, strict=True)].index((0.3, 0.1))
     packed = smoothing.new_state(1)
     out = np.empty(300)
-    smoothing.play(packed, 1, values, 1, out)
-    state = smoothing.STATE.views(packed, season=1)
+    sizes = smoothing.dimensions(1)
+    smoothing.play(packed, *sizes.values(), values, 1, out)
+    state = smoothing.STATE.views(packed, **sizes)
     fit = Holt(values, damped_trend=True, initialization_method="estimated").fit(
         smoothing_level=0.3, smoothing_trend=0.1, damping_trend=0.97, optimized=False
     )
@@ -91,4 +92,4 @@ def test_a_constant_is_forecast_exactly():
 def test_a_season_of_too_many_rows_is_not_modelled():
     long = smoothing.MAX_SEASON + 1
     assert smoothing.new_state(long).size == smoothing.new_state(1).size
-    assert smoothing.modelled_season(smoothing.new_state(7)) == 7
+    assert smoothing.dimensions(7)["season"] == 7

@@ -26,9 +26,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.compiler.jit import inline_function, inner_function, kernel
+from thalweg.kernels.compiler.jit import inner_function, kernel
 from thalweg.kernels.compiler.layout import Layout, Range, Shape, whole
-from thalweg.kernels.loss_weights import set_weights
+from thalweg.kernels.loss_weights import learn_discounted, set_weights, weighted_mean
 
 ALPHAS = (0.02, 0.1, 0.3, 0.6, 0.95)
 BETAS = (0.0, 0.02, 0.1, 0.3)
@@ -39,8 +39,8 @@ DAMPING = 0.97
 PAIRS = len(ALPHAS) * len(BETAS)
 ADDITIVE = PAIRS * len(GAMMAS)
 MODELS = 2 * ADDITIVE
-"""Number of models: first those whose season is added, then those whose season
-multiplies. Without a season only the first ``PAIRS`` differ, and are used."""
+"""Limit of the number of models: first those whose season is added, then those whose
+season multiplies. Without a season only the first ``PAIRS`` differ."""
 ALPHA = np.tile(np.repeat(ALPHAS, len(BETAS)), MODELS // PAIRS)
 BETA = np.tile(BETAS, MODELS // len(BETAS))
 GAMMA = np.tile(np.repeat(GAMMAS, PAIRS), 2)
@@ -67,57 +67,52 @@ class SmoothingState(NamedTuple):
 
     # Rounds and values so far, their range, N.
     counters: Annotated[Array, Shape(8, legal=LEGAL_COUNTERS)]
-    level: Annotated[Array, Shape(MODELS)]
-    trend: Annotated[Array, Shape(MODELS)]
-    losses: Annotated[Array, Shape(MODELS)]  # NO_LOSS of models that do not count
-    season: Annotated[Array, Shape("season", MODELS)]
+    level: Annotated[Array, Shape("models")]
+    trend: Annotated[Array, Shape("models")]
+    losses: Annotated[Array, Shape("models")]  # NO_LOSS of models that do not count
+    season: Annotated[Array, Shape("season", "models")]
 
 
 STATE = Layout(
-    "exponential smoothing", SmoothingState, version=2, dimensions=("season",)
+    "exponential smoothing", SmoothingState, version=3, dimensions=("season", "models")
 )
 unpack = STATE.unpack
 
 
-def state_size(season: int) -> int:
-    """The size of a state; ``season`` is 1 without a season."""
-    return STATE.size(season=season_length(season))
-
-
-def season_length(season: int) -> int:
-    """The length of a season that models have; 1 where it is too long for them."""
+@inner_function
+def modelled_season(season):
+    """The season of the models, which is 1 where there is none or it is too long."""
     return season if season <= MAX_SEASON else 1
 
 
-def new_state(season: int, has_products: bool = True) -> np.ndarray:
-    """The state before the first round; ``season`` is 1 without a season.
+def dimensions(season: int, has_products: bool = True) -> dict[str, int]:
+    """The dimensions of a state; ``season`` is 1 without a season.
 
     Without products no season multiplies, and forecasts do not depend on where zero is.
     """
-    packed = np.zeros(state_size(season))
-    modelled = modelled_season(packed)
-    state: Any = STATE.views(packed, season=modelled)
+    modelled = modelled_season(season)
+    models = MODELS if has_products else ADDITIVE
+    return {"season": modelled, "models": models if modelled > 1 else PAIRS}
+
+
+def new_state(season: int, has_products: bool = True) -> np.ndarray:
+    """The state before the first round."""
+    sizes = dimensions(season, has_products)
+    packed = np.zeros(STATE.size(**sizes))
+    state: Any = STATE.views(packed, **sizes)
     state.season[:, ADDITIVE:] = 1.0
-    if modelled == 1:
-        state.losses[PAIRS:] = NO_LOSS
-    if not has_products:
-        state.losses[ADDITIVE:] = NO_LOSS
     return packed
 
 
-def modelled_season(packed: np.ndarray) -> int:
-    """The season of a state, by its size."""
-    return (packed.size - STATE.size(season=0)) // MODELS
-
-
 @kernel(ieee_division=True)
-def play(packed, season, values, horizon, out):
+def play(packed, season, models, values, horizon, out):
     """Learn values (T,), NaN where missing; after each, forecast into ``out`` (T,).
 
-    The forecast is that of the value ``horizon`` rounds later.
+    ``season`` and ``models`` are the state's dimensions. The forecast is that of the
+    value ``horizon`` rounds later.
     """
-    s = unpack(packed, 0, season)
-    forecasts, weights = np.empty(MODELS), np.empty(MODELS)
+    s = unpack(packed, 0, season, models)
+    forecasts, weights = np.empty(models), np.empty(models)
     for t in range(values.size):
         learn_round(s, season, values[t], forecasts)
         out[t] = 0.0
@@ -140,8 +135,8 @@ def learn_round(s, season, y, forecasts):
 
 @inner_function
 def set_model_weights(s, weights):
-    """Set the weights (MODELS,) of the models, by their errors one step ahead."""
-    for k in range(MODELS):
+    """Set the weights of the models, by their errors one step ahead."""
+    for k in range(weights.size):
         weights[k] = 1.0 if s.losses[k] >= 0.0 else 0.0
     set_weights(s.losses, RATE * s.counters[WEIGHT], weights)
 
@@ -153,19 +148,14 @@ def mean_forecast(s, season, horizon, weights, forecasts):
     A value has to be known.
     """
     _set_forecasts(s, season, horizon, forecasts)
-    # Summed from the first on, so that where all agree the sum is exact.
-    mean = forecasts[0]
-    for k in range(1, _model_count(s, season)):
-        mean += weights[k] * (forecasts[k] - forecasts[0])
-    return mean
+    return weighted_mean(forecasts, weights)
 
 
-@inline_function
-def _model_count(s, season):
-    """How many of the first models may count: all others do not."""
-    if season == 1:
-        return PAIRS
-    return MODELS if s.losses[ADDITIVE] >= 0.0 else ADDITIVE
+@inner_function
+def _model_count(s):
+    """Number of the first models that may count: no other does."""
+    count = s.losses.size
+    return ADDITIVE if count > ADDITIVE and s.losses[ADDITIVE] < 0.0 else count
 
 
 @inner_function
@@ -180,7 +170,7 @@ def _begin(s, y):
 def _end_products(s, y):
     """Let no model with a season that multiplies count, if y is not above 0."""
     if y <= 0.0:
-        for k in range(ADDITIVE, MODELS):
+        for k in range(ADDITIVE, s.losses.size):
             s.losses[k] = NO_LOSS
 
 
@@ -190,14 +180,12 @@ def _learn(s, season, y, forecasts):
     c = s.counters
     if c[VALUES] >= UNSCORED:
         _set_forecasts(s, season, 1, forecasts)
-        for k in range(_model_count(s, season)):
-            if s.losses[k] >= 0.0:
-                s.losses[k] = DISCOUNT * s.losses[k] + (y - forecasts[k]) ** 2
+        learn_discounted(s.losses, forecasts, y, DISCOUNT, math.inf)
         c[WEIGHT] = DISCOUNT * c[WEIGHT] + 1.0
     c[LOWEST], c[HIGHEST] = min(c[LOWEST], y), max(c[HIGHEST], y)
     _end_products(s, y)
     phase, seasons = int(c[ROUNDS]) % season, 1 + int(c[ROUNDS]) // season
-    for k in range(_model_count(s, season)):
+    for k in range(_model_count(s)):
         is_product = k >= ADDITIVE
         if s.losses[k] < 0.0:
             continue
@@ -219,10 +207,10 @@ def _learn(s, season, y, forecasts):
 
 @inner_function
 def _set_forecasts(s, season, horizon, forecasts):
-    """Set the forecasts (MODELS,) of the value ``horizon`` rounds after the last."""
+    """Set the forecasts of the value ``horizon`` rounds after the last."""
     phase = (int(s.counters[ROUNDS]) + horizon - 1) % season
     reach = DAMPING * (1.0 - DAMPING**horizon) / (1.0 - DAMPING)
-    for k in range(_model_count(s, season)):
+    for k in range(_model_count(s)):
         forecasts[k] = 0.0
         if s.losses[k] >= 0.0:
             level = s.level[k] + reach * s.trend[k]

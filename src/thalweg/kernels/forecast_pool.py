@@ -10,9 +10,14 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from thalweg.kernels.compiler.jit import inner_function, kernel
+from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.compiler.layout import Layout, Range, Shape, whole
-from thalweg.kernels.loss_weights import set_means, set_weights, weighted_mean
+from thalweg.kernels.loss_weights import (
+    learn_discounted,
+    set_means,
+    set_weights,
+    weighted_mean,
+)
 
 FORECASTS = 5
 SETS = np.array((1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 20, 23))
@@ -63,7 +68,8 @@ def play(packed, delay, values, forecasts, out):
         if not math.isnan(values[t]):
             if c[ROUNDS] > delay and c[VALUES] >= UNSCORED:
                 set_means(s.pending[slot], SETS, means)
-                _learn(s, means, values[t])
+                learn_discounted(s.losses, means, values[t], DISCOUNT, math.inf)
+                c[WEIGHT] = DISCOUNT * c[WEIGHT] + 1.0
             c[VALUES] += 1
         for j in range(FORECASTS):
             s.pending[slot, j] = forecasts[t, j]
@@ -73,12 +79,3 @@ def play(packed, delay, values, forecasts, out):
             weights[j] = 0.0 if math.isnan(means[j]) else 1.0
         set_weights(s.losses, RATE * c[WEIGHT], weights)
         out[t] = weighted_mean(means, weights)
-
-
-@inner_function
-def _learn(s, means, y):
-    """Count the errors of the means; of one that was not made, that of the first."""
-    for j in range(MEANS):
-        made = means[0] if math.isnan(means[j]) else means[j]
-        s.losses[j] = DISCOUNT * s.losses[j] + (y - made) ** 2
-    s.counters[WEIGHT] = DISCOUNT * s.counters[WEIGHT] + 1.0

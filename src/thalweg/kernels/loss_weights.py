@@ -43,6 +43,20 @@ def set_weights(losses, sharpness, weights):
 
 
 @inner_function
+def learn_discounted(losses, forecasts, y, discount, limit):
+    """L ← d L + min((y - f)², limit) for all forecasts (m,) of a value.
+
+    One that was not made, NaN, has the error of the first. Losses below 0 stay: they
+    are of forecasts that do not count.
+    """
+    for j in range(losses.size):
+        if losses[j] >= 0.0:
+            made = forecasts[0] if math.isnan(forecasts[j]) else forecasts[j]
+            error = made - y
+            losses[j] = discount * losses[j] + min(error * error, limit)
+
+
+@inner_function
 def set_means(forecasts, sets, means):
     """Set the mean of each set's forecasts that are there; NaN without any.
 

@@ -11,9 +11,13 @@ from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels import exponential_smoothing
 from thalweg.kernels.compiler.layout import aligned_zeros
 from thalweg.kernels.compiler.simd import WIDTH
-from thalweg.kernels.forecaster import covariates, forecaster_round
+from thalweg.kernels.forecaster import (
+    analogues,
+    candidates,
+    covariates,
+    forecaster_round,
+)
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.kernels.forecaster.analogues import MIN_ANALOGUES, first_analogue
 from thalweg.kernels.forecaster.covariate_effects import EFFECT_RIDGE
 from thalweg.kernels.forecaster.step_regressions import (
     COVARIATE_RIDGE,
@@ -32,9 +36,6 @@ the next such step."""
 MAX_SINGLE_STEPS = 8
 """Limit of the number of modelled steps that each have a nonlinear regression of their
 own; more share them in pairs."""
-
-MAX_HISTORY, MAX_SEASONS_BACK = 16_384, 680
-"""Limits of the numbers of values and of seasons searched for analogues."""
 
 NO_FEATURES = np.empty((1, 0))
 NO_MARKS = np.empty((0, 3), np.int64)
@@ -121,7 +122,8 @@ class ForecasterState:
         workspace.effect_ridge[:] = EFFECT_RIDGE
         workspace.ridge[:] = RIDGE
         workspace.ridge[by_name["base"] :] = COVARIATE_RIDGE
-        workspace.priors[:, : layout.CANDIDATES] = np.transpose(layout.CANDIDATE_TABLE)
+        table = [(one.prior, one.errors) for one in candidates.TABLE]
+        workspace.priors[:, : len(table)] = np.transpose(table)
         workspace.pool_priors[:] = layout.POOL_PRIOR
         workspace.group_of[:] = group_of_steps(len(steps))
         workspace.group_sizes[:] = np.bincount(group_of_steps(len(steps)))
@@ -326,13 +328,13 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> dict[str, int]
     groups = int(group_of_steps(steps)[-1]) + 1
     nonlinear = base + settings.given + layout.DERIVED_FEATURES + layout.HINGES
     nonlinear = -(-nonlinear // WIDTH) * WIDTH
-    analogues = 0 if settings.last_only else analogue_count(horizon, season)
-    history = (analogues * season + 2) // 2 if analogues else 0  # pairs of values
+    # Without a season there are no analogues.
+    of_analogues = analogues.dimensions(horizon, 1 if settings.last_only else season)
     day_rows = 0 if settings.days is None else settings.days.rows
     # Today, the days that steps reach, and one more once a day has passed.
     day_ring = 2 + (horizon - 1) // day_rows if day_rows else 0
     pooled = not settings.last_only
-    smoothing = exponential_smoothing.state_size(season) if pooled else 0
+    smoothing = exponential_smoothing.dimensions(season, has_products=False)
     return {
         "base": base,
         "covariates": settings.given,
@@ -347,25 +349,15 @@ def dimensions(settings: ForecasterSettings, seasons: Seasons) -> dict[str, int]
         "effects": int(known > 0),
         "groups": groups,
         "nonlinear": nonlinear,
-        "analogues": analogues,
-        "history": history,
+        **of_analogues,
         "day_rows": day_rows,
         "day_ring": day_ring,
         "calendar": int(day_rows > 0),
         "pooled": int(pooled),
-        "smoothing": smoothing,
+        "smoothing": pooled * exponential_smoothing.STATE.size(**smoothing),
+        "models": pooled * smoothing["models"],
+        "candidates": candidates.PADDED_CANDIDATES,
     }
-
-
-def analogue_count(horizon: int, season: int) -> int:
-    """Number of origins to compare: the newest one, and those whole seasons before.
-
-    0 where a season is too long, or without a season: the level is then the last value,
-    and nothing is left to compare.
-    """
-    count = min(MAX_SEASONS_BACK, (MAX_HISTORY - 1) // season)
-    is_enough = count - first_analogue(season, horizon) >= MIN_ANALOGUES
-    return count if season > 1 and is_enough else 0
 
 
 def group_of_steps(steps: int) -> IntArray:

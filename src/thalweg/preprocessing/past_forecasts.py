@@ -34,7 +34,7 @@ MAX_GROWTH = 2.0
 
 PACKED = "forecaster_settings(delay).packed_rule(seasons)"
 NONE = Array((0,))
-SMOOTHING_SIZE = "{'season': exponential_smoothing.season_length(seasons.season)}"
+SMOOTHING_SIZE = "exponential_smoothing.dimensions(seasons.season)"
 
 
 class PastForecasts(NamedTuple):
@@ -105,8 +105,8 @@ class PastForecasts(NamedTuple):
             values, series, ends, seasons, delay
         )
         smoothing, smoothed = self.smoothing.copy(), np.empty(len(series))
-        season = exponential_smoothing.modelled_season(smoothing)
-        exponential_smoothing.play(smoothing, season, series, delay + 1, smoothed)
+        sizes = exponential_smoothing.dimensions(seasons.season).values()
+        exponential_smoothing.play(smoothing, *sizes, series, delay + 1, smoothed)
         has_any = ends > 0
         made[has_any, 2] = smoothed[ends[has_any] - 1]
         made[:, 3:] = simple

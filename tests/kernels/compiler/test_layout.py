@@ -245,7 +245,7 @@ VERSIONS = {
     "UD factor": (ud_factor.LAYOUT, 1, "01e3a1c1a52e8bc2"),
     "live RLS buffer": (rls_live.LAYOUT, 3, "2c78d041dcbcac0a"),
     "live logistic buffer": (logistic_live.LAYOUT, 1, "58da3da3c6640f0c"),
-    "Forecaster state": (forecaster_layout.STATE, 8, "b69db8d649eb19e8"),
+    "Forecaster state": (forecaster_layout.STATE, 9, "2d1daa1319c782e4"),
     "change detector": (detector_layout.STATE, 4, "6ab33e98e46b8358"),
     "daily course": (daily_layout.STATE, 1, "757ead0bff10ebdd"),
     "lanes of a bank": (lane_state.LAYOUT, 1, "cb7a1bb296aca636"),

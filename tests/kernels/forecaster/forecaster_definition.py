@@ -30,6 +30,7 @@ from thalweg.kernels.forecaster import (
     step_mixture,
     step_regressions,
 )
+from thalweg.kernels.forecaster.candidates import PLACES, TABLE
 from thalweg.kernels.forecaster.covariates import MIN_COVARIATE_SHARE
 from thalweg.kernels.forecaster.forecaster_round import EARLY_ROUNDS, RANGE_MARGIN
 from thalweg.kernels.forecaster.nonlinear_regression import (
@@ -42,9 +43,10 @@ from thalweg.learners.tracker import definition
 
 class Origin(SimpleNamespace):
     """What was known and forecast after a round: level, scale, low, high, rows (J, n),
-    contexts (J, C), candidates (J, K), members of the pool (J, 3), forecasts (H,),
-    error_scales (J, 2). Of known features the function ``effect`` of a row, and
-    ``future_part`` of a step and a row: the effect, and what the regressions add."""
+    contexts (J, C), candidates (J, K), has_candidate (K,), members of the pool (J, 3),
+    forecasts (H,), error_scales (J, 2). Of known features the function ``effect`` of a
+    row, and ``future_part`` of a step and a row: the effect, and what the regressions
+    add."""
 
 
 class Regressions:
@@ -54,14 +56,14 @@ class Regressions:
         self.step, self.given = step, given
         self.rows, self.labels, self.weights = [], [], []
         self.mean_errors = np.zeros(layout.LANES)
-        self.losses = []
+        self.losses, self.own_errors = [], []
         self.prior = np.append(layout.PRIOR, np.zeros(size - layout.OWN_FEATURES))
         self.theta = np.tile(self.prior[:, None], layout.LANES)
         self.value_errors, self.total_errors = (new_errors(step - 1) for _ in range(2))
         self.sizes, self.total_sizes = [], []  # of the errors
         self.pool = Pool(step)
 
-    def learn(self, row, candidates, label):
+    def learn(self, row, candidates, has_candidate, label):
         count = len(self.labels)
         errors = np.abs(candidates[: layout.LANES] - label)
         bounds = layout.OUTLIER_LIMIT * self.mean_errors
@@ -76,6 +78,7 @@ class Regressions:
         self.weights.append(weights / leverage**2)
         squares = np.minimum((candidates - label) ** 2, step_mixture.MAX_LOSS)
         self.losses.append(squares)
+        self.own_errors.append(has_candidate)
         self.theta = self.solve()
 
     def solve(self):
@@ -90,28 +93,25 @@ class Regressions:
             theta[:, lane] = self.prior + np.linalg.solve(S, b)
         return theta
 
-    def mixture(self, analogue_origins):
-        """The weights of all candidates; so many origins by now had analogues, and of
-        the last ``step`` of them the errors are not known yet."""
+    def mixture(self, has_candidate):
+        """The weights of all candidates, of which some can forecast."""
         count = min(len(self.labels), step_mixture.LOSS_MEMORY)
-        losses = np.zeros(layout.CANDIDATES)
+        losses = np.zeros(len(TABLE))
         losses += running_mean(self.losses, 1 / step_mixture.LOSS_MEMORY)
-        errors = len(self.labels)
-        analogue_errors = min(max(analogue_origins - self.step, 0), errors)
-        is_mixed = np.ones(layout.CANDIDATES, bool)
-        is_mixed[layout.ANALOGUE] = analogue_errors > 0
-        lowest = losses[is_mixed].min()
+        errors = np.sum([np.zeros(len(TABLE)), *self.own_errors], axis=0)
+        prior = np.zeros(len(TABLE))
+        for k, candidate in enumerate(TABLE):
+            needed, share = candidate.errors, float(has_candidate[k])
+            if needed:
+                share *= errors[k] / (errors[k] + needed)
+            prior[k] = candidate.prior * share
+        lowest = losses[prior > 0].min()
         sharpness = step_mixture.SHARPNESS / (1 + step_mixture.OVERLAP * self.step)
-        excess = np.zeros(layout.CANDIDATES)
+        excess = np.zeros(len(TABLE))
         if lowest > 0:
             excess = sharpness * count * np.maximum(losses / lowest - 1, 0)
         elif losses.max() > 0:
             excess = np.where(losses > 0, np.inf, 0.0)
-        prior = np.ones(layout.CANDIDATES)
-        for k, candidate in enumerate(layout.CANDIDATE_TABLE):
-            known = analogue_errors if k == layout.ANALOGUE else errors
-            share = known / (known + candidate.errors) if candidate.errors else 1.0
-            prior[k] = candidate.prior * share
         weights = prior * np.exp(-np.minimum(excess, 700))
         return weights / weights.sum()
 
@@ -314,10 +314,10 @@ class ForecasterDefinition:
         part, first = (
             (units * self.known) @ one.theta[base:] for one in (model, self.models[0])
         )
-        candidates = np.zeros(layout.CANDIDATES)
-        candidates[: layout.LANES], candidates[layout.RECURSIVE] = part, first.mean()
+        candidates = np.zeros(len(TABLE))
+        candidates[: layout.LANES], candidates[PLACES["recursive"]] = part, first.mean()
         given = model.nonlinear.coefficients(slice(base, base + len(units)))
-        candidates[layout.NONLINEAR] = (units * self.known) @ given
+        candidates[PLACES["nonlinear"]] = (units * self.known) @ given
         return candidates
 
     def add_future_part(self, t, x, effect):
@@ -354,7 +354,7 @@ class ForecasterDefinition:
             if origin.scale > 0:
                 label = limit((y - origin.level) / origin.scale)
                 row, context = origin.rows[j], origin.contexts[j]
-                model.learn(row, origin.candidates[j], label)
+                model.learn(row, origin.candidates[j], origin.has_candidate, label)
                 model.pool.learn(origin.members[j], label)
                 shared = model.nonlinear
                 is_first = j == 0 or self.models[j - 1].nonlinear is not shared
@@ -426,10 +426,12 @@ class ForecasterDefinition:
         level, scale = origin.level, origin.scale
         means, deviations = self.covariate_moments(t + 1)
         units = in_units(self.given[-1], means, deviations) * ~self.known
-        parts = self.mixed_parts(scale, means, deviations)
+        analogues = self.analogues.forecasts(scale)
+        origin.has_candidate = np.ones(len(TABLE), bool)
+        origin.has_candidate[PLACES["analogues"]] = analogues is not None
+        parts = self.mixed_parts(origin, means, deviations)
         origin.future_part = lambda h, x: origin.effect(x) + parts(h, x)
         path = self.recursive_path(units, scale, low, high)
-        analogues = self.analogues.forecasts(scale)
         origin.forecasts = np.zeros(self.horizon)
         self.context.levels.append(level)
         for h in steps:
@@ -440,20 +442,22 @@ class ForecasterDefinition:
             if h == 1:
                 inputs = self.context.hinge_inputs(row, context, t + h)
                 self.context.learn_inputs(inputs)
-            candidates = np.zeros(layout.CANDIDATES)
+            candidates = np.zeros(len(TABLE))
             ends = limit((low - level) / scale), limit((high - level) / scale)
             candidates[: layout.LANES] = np.clip(row @ model.theta, *ends)
-            candidates[layout.NONLINEAR] = np.clip(
+            candidates[PLACES["nonlinear"]] = np.clip(
                 self.nonlinear_forecast(model, row, context, t + h), *ends
             )
-            candidates[layout.ANALOGUE] = candidates[layout.NONLINEAR]
+            candidates[PLACES["analogues"]] = candidates[PLACES["nonlinear"]]
             if analogues is not None:
-                candidates[layout.ANALOGUE] = np.clip(limit(analogues[h - 1]), *ends)
-            candidates[layout.RECURSIVE] = limit((path[h - 1] - level) / scale)
-            candidates[layout.LAST_VALUE] = row[layout.LAST]
-            candidates[layout.SEASON_VALUE] = row[layout.SEASON_AGO]
-            candidates[layout.CYCLE_VALUE] = row[layout.CYCLE_AGO]
-            weights = model.mixture(self.analogues.origins)
+                candidates[PLACES["analogues"]] = np.clip(
+                    limit(analogues[h - 1]), *ends
+                )
+            candidates[PLACES["recursive"]] = limit((path[h - 1] - level) / scale)
+            candidates[PLACES["last value"]] = row[layout.LAST]
+            candidates[PLACES["season ago"]] = row[layout.SEASON_AGO]
+            candidates[PLACES["cycle ago"]] = row[layout.CYCLE_AGO]
+            weights = model.mixture(origin.has_candidate)
             mixture = float(weights @ candidates)
             members = self.pooled_series.members(h, mixture, level, scale, ends)
             mean = level + scale * model.pool.forecast(members)
@@ -473,22 +477,22 @@ class ForecasterDefinition:
         reach = MAX_DIFFERENCE * model.mean_errors[WEIGHT_LANE]
         return np.clip(forecast, other - reach, other + reach)
 
-    def mixed_parts(self, scale, means, deviations):
+    def mixed_parts(self, origin, means, deviations):
         """What known features add in the mixture of a step, as it is now."""
         base = layout.OWN_FEATURES + len(self.lags)
         first = self.models[0].theta[base:].mean(axis=1)
         coefficients = []
         for h in range(1, self.horizon + 1):
             model = self.model_of[h - 1]
-            weights = model.mixture(self.analogues.origins)
+            weights = model.mixture(origin.has_candidate)
             mixed = model.theta[base:] @ weights[: layout.LANES]
             given = model.nonlinear.coefficients(slice(base, base + len(self.known)))
-            mixed += weights[layout.NONLINEAR] * given
-            coefficients.append(mixed + weights[layout.RECURSIVE] * first)
+            mixed += weights[PLACES["nonlinear"]] * given
+            coefficients.append(mixed + weights[PLACES["recursive"]] * first)
 
         def part(h, x):
             units = in_units(x, means, deviations) * self.known
-            return scale * float(coefficients[h - 1] @ units)
+            return origin.scale * float(coefficients[h - 1] @ units)
 
         return part
 

@@ -37,8 +37,8 @@ class PooledSeries:
             self.unit = 2.0 ** math.frexp(y)[1]
         made, value = np.empty(1), np.array([y / self.unit if self.unit else y])
         for h, bank in enumerate(self.banks, start=1):
-            season = exponential_smoothing.modelled_season(bank)
-            exponential_smoothing.play(bank, season, value, h, made)
+            sizes = exponential_smoothing.dimensions(self.season, has_products=False)
+            exponential_smoothing.play(bank, *sizes.values(), value, h, made)
             self.smoothed[h - 1] = self.unit * made[0]
 
     def phase_mean(self, h):

@@ -6,8 +6,9 @@ import pytest
 from tests.kernels.forecaster.forecaster_definition import ForecasterDefinition
 from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels.compiler.jit import COMPILED
+from thalweg.kernels.forecaster import analogues
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.preprocessing import forecaster_state
+from thalweg.kernels.forecaster.candidates import PLACES
 from thalweg.preprocessing.forecaster_state import (
     ForecasterSettings,
     ForecasterState,
@@ -37,7 +38,7 @@ def play(state, y):
 
 
 def test_a_ring_that_turns_equals_the_definition(monkeypatch):
-    monkeypatch.setattr(forecaster_state, "MAX_SEASONS_BACK", 12)
+    monkeypatch.setattr(analogues, "MAX_SEASONS_BACK", 12)
     rows, season = (140, 4) if COMPILED else (50, 2)
     y = days_of_two_kinds(rows, season, seed=0)
     y[rows // 2] = np.nan
@@ -56,7 +57,7 @@ def test_a_ring_that_turns_equals_the_definition(monkeypatch):
 @pytest.mark.slow
 @needs_speed
 def test_a_history_begins_anew_where_values_have_gone_far_away(monkeypatch):
-    monkeypatch.setattr(forecaster_state, "MAX_SEASONS_BACK", 12)
+    monkeypatch.setattr(analogues, "MAX_SEASONS_BACK", 12)
     y = days_of_two_kinds(190, 4, seed=1)
     y[70:] += 1e8
     state = new_state(3, 4)
@@ -68,7 +69,7 @@ def test_a_history_begins_anew_where_values_have_gone_far_away(monkeypatch):
         starts.append(int(state.views.counters[layout.HISTORY_START]))
         assert starts[-1] == (slow.analogues.start or 0)
     assert sorted(set(starts)) == [0, 4, 104] and slow.analogues.origins > 20
-    candidates = state.views.candidates[(len(y) - 1) % 4, :, layout.ANALOGUE]
+    candidates = state.views.candidates[(len(y) - 1) % 4, :, PLACES["analogues"]]
     expected = slow.analogues.forecasts(slow.scale())
     np.testing.assert_allclose(candidates, expected, 1e-6, 1e-9)
 
@@ -82,7 +83,7 @@ def test_analogues_know_days_of_two_kinds():
     play(state, y)
     losses = state.views.losses
     linear = losses[:, : layout.LANES].min(axis=1)
-    assert (losses[5:, layout.ANALOGUE] < 0.8 * linear[5:]).all()
+    assert (losses[5:, PLACES["analogues"]] < 0.8 * linear[5:]).all()
 
 
 @needs_speed
@@ -115,4 +116,4 @@ def test_no_history_is_kept_where_there_are_no_analogues():
     last_only = settings._replace(last_only=True)
     assert ForecasterState(last_only, Seasons(24, 168)).views.history.size == 0
     views = ForecasterState(settings, Seasons(24, 168)).views
-    assert 16_000 < 2 * views.history.size <= forecaster_state.MAX_HISTORY
+    assert 16_000 < 2 * views.history.size <= analogues.MAX_HISTORY

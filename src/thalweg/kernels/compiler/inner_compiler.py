@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 
 
 class LinkedCode(JITCodeLibrary):  # type: ignore[misc]
@@ -76,8 +76,33 @@ class LinkedCode(JITCodeLibrary):  # type: ignore[misc]
         """
 
 
+class InnerFlags(Flags):  # type: ignore[misc]
+    """Numba's flags with an equality that compares those that are set, at once.
+
+    Numba finds what a function calls by the types of the arguments and by the flags,
+    all thirty of which it would compare through properties: a sixth of a compilation.
+    """
+
+    __slots__ = ()
+    _HASH = hash(Flags())  # numba's hash is that of the names, the same for all
+
+    def __eq__(self, other: object) -> bool:
+        is_same = isinstance(other, Flags) and self._values == other._values
+        return is_same or bool(super().__eq__(other))
+
+    def __hash__(self) -> int:
+        return self._HASH
+
+
 class InnerCompiler(Compiler):  # type: ignore[misc]
     """Numba's compiler, whose output is ``LinkedCode``."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, args: Any, result: Any,
+        flags: Flags, variables: Any,
+    ) -> None:  # fmt: skip
+        own = InnerFlags(flags)
+        super().__init__(typing, target, library, args, result, own, variables)
 
     def define_pipelines(self) -> Any:
         """Numba's passes; the last one writes into the library that is set here."""

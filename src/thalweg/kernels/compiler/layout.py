@@ -45,7 +45,7 @@ import linecache
 import math
 import sys
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from types import CodeType
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -277,6 +277,7 @@ def _fields(fields: type, prefix: str = "") -> Iterator[Field]:
             )  # fmt: skip
 
 
+@cache
 def members_of(fields: type) -> dict[str, tuple[Shape | None, Any]]:
     """By name, the shape of each member, or None and the nested tuple."""
     members: dict[str, tuple[Shape | None, Any]] = {}

@@ -37,6 +37,8 @@ DISTANCE_MARGIN = 0.1
 """Added to distances, in units of their mean, so that no origin outweighs the rest."""
 MIN_ANALOGUES = 8
 """Minimum number of origins to choose from."""
+MAX_HISTORY, MAX_SEASONS_BACK = 16_384, 680
+"""Limits of the numbers of values and of seasons that are searched."""
 COMPARED_ROUNDS = 20
 """Minimum number of rounds before an origin that are compared: they have 88 % of the
 weight."""
@@ -46,9 +48,25 @@ scale and unit: beyond these values would be stored too coarsely, and the histor
 again. They are checked once in each turn of the ring."""
 
 
+def dimensions(horizon: int, season: int) -> dict[str, int]:
+    """The number of origins to compare, the newest one and those whole seasons before,
+    and the numbers that the history takes.
+
+    Both are 0 where a season is too long, or without a season: the level is then the
+    last value, and nothing is left to compare.
+    """
+    count = min(MAX_SEASONS_BACK, (MAX_HISTORY - 1) // season)
+    is_enough = count - first_analogue(season, horizon) >= MIN_ANALOGUES
+    if season == 1 or not is_enough:
+        return {"analogues": 0, "history": 0}
+    return {"analogues": count, "history": (count * season + 2) // 2}  # pairs of values
+
+
 @inner_function
 def learn_history(s, t, y, level):
     """Add the value y of round t, and compare its course with all before."""
+    if s.history.size == 0:
+        return
     history, counters = s.history.view(np.float32), s.counters
     season, size = s.profile.shape[1], 2 * s.history.size
     if _is_time_to_begin(counters, t, level, size):
@@ -113,22 +131,21 @@ def first_analogue(season, horizon):
 
 
 @inner_function
-def rounds_with_analogues(s, t):
-    """The number of last origins up to round t that had enough analogues."""
+def _has_analogues(s, t):
+    """Whether the origin at round t has enough analogues."""
     season, horizon = s.profile.shape[1], s.forecasts.shape[1]
     if s.history.size == 0 or s.counters[layout.HISTORY_UNIT] == 0:
-        return 0
-    seasons = first_analogue(season, horizon) + MIN_ANALOGUES
-    first = (
-        int(s.counters[layout.HISTORY_START]) + seasons * season + COMPARED_ROUNDS - 1
-    )
-    return max(t - first + 1, 0)
+        return False
+    rounds = (first_analogue(season, horizon) + MIN_ANALOGUES) * season
+    return t + 1 >= int(s.counters[layout.HISTORY_START]) + rounds + COMPARED_ROUNDS
 
 
 @inner_function
-def set_analogues(s, w, t, scale):
+def begin_analogues(s, w, t, scale):
     """Set ``w.analogues`` to the forecasts of all steps after round t, less the level
-    and in units of the scale; there have to be enough (``rounds_with_analogues``)."""
+    and in units of the scale; returns whether there are enough analogues."""
+    if not _has_analogues(s, t):
+        return False
     history, size = s.history.view(np.float32), 2 * s.history.size
     season, horizon = s.profile.shape[1], w.analogues.size
     count = _find_nearest(s, w, t)
@@ -144,6 +161,13 @@ def set_analogues(s, w, t, scale):
     for h in range(horizon):
         difference = w.analogues[h] * s.counters[layout.HISTORY_UNIT]
         w.analogues[h] = scale_feature(difference, scale)
+    return True
+
+
+@inner_function
+def forecast_analogues(s, w, j, t, h, level, scale, candidates):
+    """The forecast of step h."""
+    return w.analogues[h - 1]
 
 
 @inner_function

@@ -14,11 +14,13 @@ import math
 
 from thalweg.kernels.compiler.jit import inner_function
 from thalweg.kernels.forecaster import forecaster_layout as layout
+from thalweg.kernels.forecaster.candidates import PLACES
 from thalweg.kernels.forecaster.covariate_effects import limit_effect
 from thalweg.kernels.forecaster.holiday_effects import effect_ahead
 from thalweg.kernels.forecaster.nonlinear_features import SECOND_UNIT
 from thalweg.kernels.forecaster.step_features import scale_feature
 
+RECURSIVE, NONLINEAR = PLACES["recursive"], PLACES["nonlinear"]
 MIN_COVARIATE_SHARE = 1 / 5000
 """Minimum share of a round in the mean and variance of a covariate."""
 
@@ -89,10 +91,8 @@ def set_future_coefficients(s, w, slot, j):
             for lane in range(layout.LANES):
                 total += w.weights[lane] * s.theta[j, base + i, lane]
                 first += s.theta[0, base + i, lane]
-            total += w.weights[layout.RECURSIVE] * first / layout.LANES
-            total += w.weights[layout.NONLINEAR] * _nonlinear_coefficient(
-                s, w, j, base + i
-            )
+            total += w.weights[RECURSIVE] * first / layout.LANES
+            total += w.weights[NONLINEAR] * _nonlinear_coefficient(s, w, j, base + i)
             s.future_coefficients[slot, j, i] = s.origins[slot, 1] * total
 
 
@@ -193,7 +193,7 @@ def _set_lane_parts(s, w, j):
 @inner_function
 def _complete_candidates(s, w, j, slot):
     """Add the parts of future covariates to the candidates, and set the features."""
-    s.candidates[slot, j, layout.RECURSIVE] += _set_lane_parts(s, w, 0)
+    s.candidates[slot, j, RECURSIVE] += _set_lane_parts(s, w, 0)
     _set_lane_parts(s, w, j)
     for lane in range(layout.LANES):
         s.candidates[slot, j, lane] += w.lane_predictions[lane]
@@ -202,5 +202,5 @@ def _complete_candidates(s, w, j, slot):
         if w.is_future[i] > 0:
             feature = w.covariate_row[i]
             part = _nonlinear_coefficient(s, w, j, base + i) * feature
-            s.candidates[slot, j, layout.NONLINEAR] += part
+            s.candidates[slot, j, NONLINEAR] += part
             s.features[slot, j, base + i] = feature

@@ -12,8 +12,9 @@ features. Origins up to ``analogues`` seasons ago are searched for analogues, in
 ``history`` pairs of values; both are 0 without analogues. Where rows are on a grid that
 divides days, ``day_rows`` is the number of rows in a day, ``day_ring`` the number of
 days whose effects are remembered, and ``calendar`` is 1; else all three are 0. Where
-forecasts are pooled with simpler ones ``pooled`` is 1, and the models of exponential
-smoothing take ``smoothing`` numbers; else both are 0.
+forecasts are pooled with simpler ones ``pooled`` is 1, and ``models`` of exponential
+smoothing take ``smoothing`` numbers; else all three are 0.
+``candidates`` is the length of their table (candidates.py), padded.
 """
 
 from typing import Annotated, NamedTuple
@@ -30,7 +31,6 @@ from thalweg.kernels.compiler.layout import (
     whole,
 )
 from thalweg.kernels.compiler.simd import WIDTH
-from thalweg.kernels.exponential_smoothing import MODELS
 from thalweg.kernels.tracker.tracker_layout import COUNTERS as ERROR_COUNTERS
 from thalweg.kernels.tracker.tracker_layout import DELAY, ERROR_COUNT, RECENT_ERRORS
 
@@ -45,29 +45,6 @@ DISCOUNT = np.array([1 - 1 / memory for _ in OUTLIER_LIMITS for memory in MEMORI
 OUTLIER_LIMIT = np.repeat(OUTLIER_LIMITS, len(MEMORIES))
 assert len(DISCOUNT) == LANES
 
-
-class Candidate(NamedTuple):
-    """A forecast that is mixed at every step (step_mixture.py)."""
-
-    prior: float  # its weight before any error is known, up to a factor
-    errors: float = 0.0  # number of its errors after which the prior counts by half
-
-
-CANDIDATE_TABLE = (
-    *(Candidate(1.0) for _ in range(LANES)),  # a regression in every lane
-    Candidate(8.0),  # the first step's regressions, iterated
-    Candidate(0.3),  # the last value, then those of a season and of a cycle ago
-    Candidate(0.3),
-    Candidate(0.3),
-    # With more coefficients than rounds, past errors predict little.
-    Candidate(20.0, errors=100.0),  # the nonlinear regression
-    Candidate(12.0, errors=100.0),  # analogues
-)
-CANDIDATES = len(CANDIDATE_TABLE)
-PADDED_CANDIDATES = -(-CANDIDATES // WIDTH) * WIDTH
-RECURSIVE, LAST_VALUE, SEASON_VALUE, CYCLE_VALUE, NONLINEAR, ANALOGUE = range(
-    LANES, CANDIDATES
-)
 
 # What is pooled at a step (step_pool.py); the sets whose means are weighed, as bits.
 POOLED_MIXTURE, PHASE_MEAN, SMOOTHED = range(3)
@@ -206,8 +183,10 @@ class ForecasterViews(NamedTuple):
     features: Annotated[Array, Shape("horizon + 1", "steps", "base + covariates")]
     contexts: Annotated[Array, Shape("horizon + 1", "steps", CONTEXT)]
     candidates: Annotated[
-        Array, Shape("horizon + 1", "steps", PADDED_CANDIDATES, align=WIDTH)
+        Array, Shape("horizon + 1", "steps", "candidates", align=WIDTH)
     ]
+    # 1 where a candidate could forecast.
+    has_candidate: Annotated[Array, Shape("horizon + 1", "candidates")]
     forecasts: Annotated[Array, Shape("horizon + 1", "horizon")]
     # Units of the covariates with which these forecasts were made, and the mixture's
     # coefficients on future covariates.
@@ -228,10 +207,12 @@ class ForecasterViews(NamedTuple):
         Array, Shape("steps", LANES, align=WIDTH, legal=NOT_NEGATIVE)
     ]
     error_counts: Annotated[Array, Shape("steps", legal=UP_TO_ROUNDS)]
-    # Mean squared error of each candidate, in units of the scale.
+    # Mean squared error of each candidate, in units of the scale, and the number of its
+    # own errors.
     losses: Annotated[
-        Array, Shape("steps", PADDED_CANDIDATES, align=WIDTH, legal=NOT_NEGATIVE)
+        Array, Shape("steps", "candidates", align=WIDTH, legal=NOT_NEGATIVE)
     ]
+    candidate_errors: Annotated[Array, Shape("steps", "candidates", legal=UP_TO_ROUNDS)]
     # The nonlinear regressions, one for each group of steps: second moments of the
     # features from the diagonal on (kernels/tracker/curvature.py), and with the label;
     # rounds learnt; and the mean size of each input of the hinges.
@@ -343,9 +324,10 @@ class ForecasterWorkspace(NamedTuple):
     analogues: Annotated[Array, Shape("horizon")]
     row: Annotated[Array, Shape("base + covariates")]
     coefficients: Annotated[Array, Shape("base + covariates")]
-    # The table of candidates, ``Candidate`` by ``Candidate``; 0 of those that pad.
-    priors: Annotated[Array, Shape(2, PADDED_CANDIDATES)]
-    weights: Annotated[Array, Shape(PADDED_CANDIDATES)]
+    # Of each candidate the prior, and the errors after which it counts by half; 0 of
+    # those that pad.
+    priors: Annotated[Array, Shape(2, "candidates")]
+    weights: Annotated[Array, Shape("candidates")]
     lane_errors: Annotated[Array, Shape(LANES)]
     lane_weights: Annotated[Array, Shape(LANES)]
     lane_predictions: Annotated[Array, Shape(LANES)]
@@ -356,8 +338,8 @@ class ForecasterWorkspace(NamedTuple):
     ]
     work: Annotated[Array, Shape(3, "base + covariates", LANES, align=WIDTH)]
     smoothed: Annotated[Array, Shape("pooled * horizon")]
-    smoothing_forecasts: Annotated[Array, Shape(f"pooled * {MODELS}")]
-    smoothing_weights: Annotated[Array, Shape(f"pooled * {MODELS}")]
+    smoothing_forecasts: Annotated[Array, Shape("models")]
+    smoothing_weights: Annotated[Array, Shape("models")]
     pool_means: Annotated[Array, Shape(POOL_MEANS)]
     pool_priors: Annotated[Array, Shape(POOL_MEANS)]
     pool_weights: Annotated[Array, Shape(POOL_MEANS)]
@@ -376,6 +358,7 @@ DIMENSIONS = (
     "base", "covariates", "steps", "horizon", "season", "cycle", "past", "future",
     "terms", "recent", "effects", "groups", "nonlinear", "analogues", "history",
     "day_rows", "day_ring", "calendar", "pooled", "smoothing",
+    "models", "candidates",
 )  # fmt: skip
 TABLE_SIZE = 160
 """The size of ``ForecasterBuffer.table``; not all of it is used."""
@@ -393,5 +376,5 @@ class ForecasterBuffer(NamedTuple):
 
 TABLE = 0
 """The entry of ``header`` that says where ``table`` begins."""
-STATE = Layout("Forecaster state", ForecasterViews, version=8, dimensions=DIMENSIONS)
+STATE = Layout("Forecaster state", ForecasterViews, version=9, dimensions=DIMENSIONS)
 BUFFER = Layout("Forecaster buffer", ForecasterBuffer, version=1, dimensions=DIMENSIONS)

@@ -5,10 +5,10 @@ import math
 from thalweg.kernels.compiler.jit import inner_function, kernel
 from thalweg.kernels.compiler.record import record_function
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.kernels.forecaster.analogues import (
-    learn_history,
-    rounds_with_analogues,
-    set_analogues,
+from thalweg.kernels.forecaster.candidates import (
+    begin_candidates,
+    learn_candidates,
+    set_candidates,
 )
 from thalweg.kernels.forecaster.covariate_effects import learn_effects, set_effects
 from thalweg.kernels.forecaster.covariates import (
@@ -52,8 +52,7 @@ from thalweg.kernels.forecaster.step_features import (
 )
 from thalweg.kernels.forecaster.step_mixture import (
     learn_losses,
-    mix,
-    set_candidates,
+    limit_candidates,
     set_mixture_weights,
 )
 from thalweg.kernels.forecaster.step_pool import (
@@ -68,6 +67,7 @@ from thalweg.kernels.forecaster.step_regressions import (
     limit_leverage,
     set_outlier_weights,
 )
+from thalweg.kernels.loss_weights import weighted_mean
 from thalweg.kernels.tracker import tracker_layout
 from thalweg.kernels.tracker.prediction_interval import interval_offsets, learn_error
 
@@ -239,9 +239,8 @@ def observe(s, w, y, covariates):
     learn_value(s, value, is_missing)
     if s.smoothing.size > 0:
         learn_pooled_value(s, w, t, math.nan if is_missing else value)
-    if s.history.size > 0:
-        level = level_of(counters[layout.LEVEL_SUM], t + 1, s.profile.shape[1])
-        learn_history(s, t, value, level)
+    level = level_of(counters[layout.LEVEL_SUM], t + 1, s.profile.shape[1])
+    learn_candidates(s, t, value, level)
     if covariates.size > 0:
         if not is_frozen:
             learn_covariates(s.covariate_moments, covariates, t)
@@ -304,6 +303,8 @@ def learn_step(s, w, j, slot, target, label):
         w.lane_errors[lane] = abs(candidates[lane] - label)
     set_outlier_weights(w.lane_errors, s.mean_errors[j], count, w.lane_weights)
     learn_losses(s.losses[j], count, candidates, label)
+    for k in range(candidates.size):
+        s.candidate_errors[j, k] += s.has_candidate[slot, k]
     if s.smoothing.size > 0:
         learn_pool(s, w, j, s.pool_members[slot, j], label)
     row = s.features[slot, j]
@@ -349,17 +350,18 @@ def forecast_steps(s, w, t):
         w.row[base + i] = 0.0 if w.is_future[i] > 0 else w.covariate_row[i]
     if s.smoothing.size > 0:
         set_smoothed(s, w)
-    rounds = rounds_with_analogues(s, t)
-    if rounds > 0:
-        set_analogues(s, w, t, scale)
+    begin_candidates(s, w, slot, t, scale)
+    has_candidate = s.has_candidate[slot]
+    ends = scale_feature(low - level, scale), scale_feature(high - level, scale)
     model = -1
     for h in range(1, horizon + 1):
         j = int(w.model_of[h - 1])
         if j != model:
-            step, count = int(w.step_of[j]), int(s.error_counts[j])
-            # Origins with analogues whose step is known by now.
-            errors = min(max(rounds - step, 0), count)
-            set_mixture_weights(s.losses[j], count, errors, step, w.priors, w.weights)
+            step, errors = int(w.step_of[j]), s.candidate_errors[j]
+            set_mixture_weights(
+                s.losses[j], int(s.error_counts[j]), errors, has_candidate, step,
+                w.priors, w.weights,
+            )  # fmt: skip
             if s.smoothing.size > 0:
                 set_pool_weights(s, w, j)
             if w.future_at.size > 0:
@@ -371,10 +373,10 @@ def forecast_steps(s, w, t):
             set_inputs(w, w.row, w.context, t + h, w.hinge_inputs)
             learn_sizes(s, w.hinge_inputs)
         candidates = s.candidates[slot, j]
-        set_candidates(s, w, j, t, h, level, scale, low, high, rounds > 0, candidates)
-        forecast = mix(candidates, w.weights)
+        set_candidates(s, w, slot, j, t, h, level, scale, candidates)
+        limit_candidates(candidates, *ends)
+        forecast = weighted_mean(candidates, w.weights)
         if s.smoothing.size > 0:
-            ends = scale_feature(low - level, scale), scale_feature(high - level, scale)
             members = s.pool_members[slot, j]
             forecast = pool_forecasts(s, w, h, forecast, level, scale, *ends, members)
         s.forecasts[slot, h - 1] = min(max(level + scale * forecast, low), high)

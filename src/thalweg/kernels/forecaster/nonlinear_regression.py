@@ -41,12 +41,11 @@ def prior_part(row):
 
 
 @inner_function
-def forecast_nonlinear(s, w, j, target, other):
-    """The forecast of round ``target`` by the model j, in units of the scale.
-
-    ``other`` is that of the regression in lane ``WEIGHT_LANE``.
-    """
-    set_nonlinear_row(s, w, w.row, w.context, target, w.nonlinear_row)
+def forecast_nonlinear(s, w, j, t, h, level, scale, candidates):
+    """The forecast of step h after round t by the model j, near that of the regression
+    in lane ``WEIGHT_LANE``."""
+    other = candidates[WEIGHT_LANE]
+    set_nonlinear_row(s, w, w.row, w.context, t + h, w.nonlinear_row)
     theta = s.nonlinear_theta[int(w.group_of[j])]
     forecast = prior_part(w.row) + dot(theta, w.nonlinear_row)
     reach = MAX_DIFFERENCE * s.mean_errors[j, WEIGHT_LANE]

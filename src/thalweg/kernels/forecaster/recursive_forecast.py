@@ -9,6 +9,7 @@ from thalweg.kernels.compiler.jit import inner_function
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.step_features import (
     level_of,
+    scale_feature,
     set_origin_features,
     set_step_features,
     value_at,
@@ -49,6 +50,12 @@ def set_path(s, covariate_row, is_future, scale, low, high, workspace):
         path[h] = value
         level_sum += value - _value_at_or_zero(s, path, t + 1 - season)
         cycle_sum += value - _value_at_or_zero(s, path, t + 1 - cycle)
+
+
+@inner_function
+def forecast_recursive(s, w, j, t, h, level, scale, candidates):
+    """The forecast of step h."""
+    return scale_feature(w.path[h - 1] - level, scale)
 
 
 @inner_function

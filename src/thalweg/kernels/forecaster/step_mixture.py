@@ -1,7 +1,4 @@
-"""All candidates for a step, and their weighted mean.
-
-A candidate is a file that forecasts a step, a line in ``layout.CANDIDATE_TABLE`` and a
-line in ``set_candidates``.
+"""The weights of the candidates for a step (candidates.py) in their mean.
 
 Also known as: forecast combination, exponential weights on discounted losses. A
 candidate whose mean squared error is L has weight ∝ prior · exp(-c N (L / L_min - 1)),
@@ -11,13 +8,6 @@ all that are not clearly worse, did best on the series of ``make accuracy``.
 """
 
 from thalweg.kernels.compiler.jit import inner_function
-from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.kernels.forecaster.nonlinear_regression import (
-    WEIGHT_LANE,
-    forecast_nonlinear,
-)
-from thalweg.kernels.forecaster.step_features import scale_feature
-from thalweg.kernels.forecaster.step_regressions import predict_lanes
 from thalweg.kernels.loss_weights import set_weights
 
 LOSS_MEMORY = 600.0
@@ -39,50 +29,24 @@ def learn_losses(losses, count, candidates, label):
 
 
 @inner_function
-def set_mixture_weights(losses, count, analogue_count, h, priors, weights):
+def set_mixture_weights(losses, count, own_errors, has, h, priors, weights):
     """Set the weights of the candidates at step h, which sum to 1.
 
-    ``count`` is the number of known errors, ``analogue_count`` that of the analogues: 0
-    gives them no weight.
+    ``count`` is the number of rounds learnt, ``own_errors`` that of each candidate's
+    own errors; one that cannot forecast, or has no error where it needs some, has no
+    weight.
     """
     for k in range(weights.size):
-        errors, needed = float(count), priors[1, k]
-        if k == layout.ANALOGUE:
-            errors = float(analogue_count)
-        weights[k] = priors[0, k]
+        needed = priors[1, k]
+        weights[k] = priors[0, k] if has[k] > 0.0 else 0.0
         if needed > 0.0:
-            weights[k] *= errors / (errors + needed)
+            weights[k] *= own_errors[k] / (own_errors[k] + needed)
     c = SHARPNESS * min(count, LOSS_MEMORY) / (1 + OVERLAP * h)
     set_weights(losses, c, weights)
 
 
 @inner_function
-def set_candidates(
-    s, w, j, t, h, level, scale, low, high, has_analogues, candidates
-):  # fmt: skip
-    """Set all candidates for step h, less the level and in units of the scale."""
-    row = w.row
-    predict_lanes(s.theta[j], row, candidates)
-    nonlinear = forecast_nonlinear(s, w, j, t + h, candidates[WEIGHT_LANE])
-    candidates[layout.RECURSIVE] = scale_feature(w.path[h - 1] - level, scale)
-    candidates[layout.LAST_VALUE] = row[layout.LAST]
-    candidates[layout.SEASON_VALUE] = row[layout.SEASON_AGO]
-    candidates[layout.CYCLE_VALUE] = row[layout.CYCLE_AGO]
-    candidates[layout.NONLINEAR] = nonlinear
-    # Where there are no analogues, their errors are those of another candidate.
-    candidates[layout.ANALOGUE] = w.analogues[h - 1] if has_analogues else nonlinear
-    lowest, highest = (
-        scale_feature(low - level, scale),
-        scale_feature(high - level, scale),
-    )
-    for k in range(layout.CANDIDATES):
+def limit_candidates(candidates, lowest, highest):
+    """Keep all candidates within limits, in units of the scale."""
+    for k in range(candidates.size):
         candidates[k] = min(max(candidates[k], lowest), highest)
-
-
-@inner_function
-def mix(candidates, weights):
-    """The weighted mean of the candidates."""
-    total = 0.0
-    for k in range(layout.CANDIDATES):
-        total += weights[k] * candidates[k]
-    return total

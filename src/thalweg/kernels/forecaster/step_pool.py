@@ -16,7 +16,12 @@ from thalweg.kernels.compiler.jit import inner_function
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.step_features import scale_feature
 from thalweg.kernels.forecaster.step_mixture import MAX_LOSS
-from thalweg.kernels.loss_weights import set_means, set_weights, weighted_mean
+from thalweg.kernels.loss_weights import (
+    learn_discounted,
+    set_means,
+    set_weights,
+    weighted_mean,
+)
 
 RATE, OVERLAP = 0.3, 0.1
 """The rate of the weights at step h is ``RATE`` / (1 + ``OVERLAP`` (h - 1))."""
@@ -48,24 +53,16 @@ def learn_pooled_value(s, w, t, y):
             counters[layout.VALUE_UNIT] = 2.0 ** float(exponent)
         if y != 0.0:
             y = min(max(y / counters[layout.VALUE_UNIT], -MAX_IN_UNITS), MAX_IN_UNITS)
-    smoothing = unpack_smoothing(s.smoothing, 0, _smoothing_season(s))
-    exponential_smoothing.learn_round(
-        smoothing, _smoothing_season(s), y, w.smoothing_forecasts
-    )
-
-
-@inner_function
-def _smoothing_season(s):
-    """The season of the exponential smoothing, which is 1 where it is too long."""
-    season = s.phase_means.shape[1]
-    return season if season <= exponential_smoothing.MAX_SEASON else 1
+    season = exponential_smoothing.modelled_season(season)
+    smoothing = unpack_smoothing(s.smoothing, 0, season, w.smoothing_weights.size)
+    exponential_smoothing.learn_round(smoothing, season, y, w.smoothing_forecasts)
 
 
 @inner_function
 def set_smoothed(s, w):
     """Set what exponential smoothing forecasts for all steps."""
-    season = _smoothing_season(s)
-    smoothing = unpack_smoothing(s.smoothing, 0, season)
+    season = exponential_smoothing.modelled_season(s.phase_means.shape[1])
+    smoothing = unpack_smoothing(s.smoothing, 0, season, w.smoothing_weights.size)
     exponential_smoothing.set_model_weights(smoothing, w.smoothing_weights)
     for h in range(1, w.smoothed.size + 1):
         mean = exponential_smoothing.mean_forecast(
@@ -108,8 +105,5 @@ def pool_forecasts(s, w, h, mixture, level, scale, lowest, highest, members):
 def learn_pool(s, w, j, members, label):
     """Learn the label of the step of model j, in units of the scale as the members."""
     set_means(members, layout.POOL_SETS, w.pool_means)
-    for k in range(layout.POOL_MEANS):
-        error = w.pool_means[k] - label
-        loss = min(error * error, MAX_LOSS)
-        s.pool_losses[j, k] = DISCOUNT * s.pool_losses[j, k] + loss
+    learn_discounted(s.pool_losses[j], w.pool_means, label, DISCOUNT, MAX_LOSS)
     s.pool_counts[j] = DISCOUNT * s.pool_counts[j] + 1.0
