@@ -32,6 +32,9 @@ from benchmarks.accuracy.forecast_origins import (
     values_after,
 )
 from benchmarks.public_series import PUBLIC_SERIES, load_series
+from thalweg.autoregression import forecaster_state
+from thalweg.autoregression.outlier_limit import OutlierLimit
+from thalweg.autoregression.past_features import PastState
 from thalweg.calendar.row_clock import NO_TIME, RowClock
 from thalweg.forecasting import Forecaster
 from thalweg.forecasting.season_learning import SeasonLearning
@@ -45,9 +48,6 @@ from thalweg.kernels.forecaster import (
     step_features,
 )
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.preprocessing import forecaster_state
-from thalweg.preprocessing.outlier_limit import OutlierLimit
-from thalweg.preprocessing.past_features import PastState
 from thalweg.types import FloatArray
 
 PUBLIC_HORIZON, COVERAGE = 24, 0.9

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from thalweg import Forecaster
+from thalweg.autoregression.forecaster_state import ForecasterSettings, ForecasterState
 from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels.tracker import tracker_layout as layout
-from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
 
 ROWS = 1500
 

@@ -12,12 +12,12 @@ import pytest
 
 from tests.keyed.test_keyed import RLS, X, feed
 from thalweg.errors import PersistenceError, StorageError
+from thalweg.imputer import ImputerState
 from thalweg.keyed import KeyedModels
 from thalweg.keyed.codec import KeyedRecord, KeyedSettings
 from thalweg.keyed.store import SCHEMA, SCHEMA_VERSION, SET_ASIDE, KeyedStore
 from thalweg.learners import Tracker
 from thalweg.models.clock import ClockState
-from thalweg.preprocessing.imputer import ImputerState
 
 RLS_NAME = "RecursiveLeastSquares"
 

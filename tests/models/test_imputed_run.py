@@ -5,7 +5,7 @@ import pytest
 
 import thalweg as tw
 from thalweg.errors import StreamError, ThalwegError
-from thalweg.preprocessing.imputer import SKIPPED_WEIGHT
+from thalweg.imputer import SKIPPED_WEIGHT
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(300, 3)) + [0.0, 5.0, -2.0]

@@ -13,7 +13,7 @@ from thalweg.errors import InvalidParameterError, StreamError, ThalwegError
 from thalweg.evaluation.prequential import predictions
 from thalweg.evaluation.tracker_run import TrackerRun
 from thalweg.losses import LinearLoss
-from thalweg.preprocessing.delayed_labels import DelayedLabels
+from thalweg.models.delayed_labels import DelayedLabels
 from thalweg.tables import Recipe
 
 RNG = np.random.default_rng(5)
@@ -49,7 +49,7 @@ def ask_and_tell(model, x, y, delay, between=lambda model, t: model):
 
 
 def delayed_updates(model, x, y, delay):
-    """The same by the queue of preprocessing/delayed_labels.py and single updates."""
+    """The same by the queue of models/delayed_labels.py and single updates."""
     due, made, waited = DelayedLabels(delay, x.shape[1]).push(x, y), [], 0.0
     for t in range(len(x)):
         made.append(model.predict(x[t]))

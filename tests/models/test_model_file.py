@@ -12,7 +12,7 @@ from tests.models.test_online import LEARNERS
 from tests.persistence.test_round_trip import is_identical
 from thalweg import persistence
 from thalweg.errors import ThalwegError
-from thalweg.preprocessing.imputer import Imputer
+from thalweg.imputer import Imputer
 
 POLICIES = ["refuse", "skip", "impute"]
 RNG = np.random.default_rng(0)

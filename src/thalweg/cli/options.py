@@ -13,7 +13,7 @@ import typer
 
 from thalweg import runs
 from thalweg.errors import InvalidParameterError, StorageError
-from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP, RUN_POLICY
+from thalweg.imputer import POLICIES, POLICY_HELP, RUN_POLICY
 from thalweg.runs.settings import OutputOptions
 from thalweg.tables import LineErrors
 from thalweg.tables.file_formats import FORMATS

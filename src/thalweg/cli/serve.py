@@ -11,7 +11,7 @@ import typer
 from thalweg import serve as server
 from thalweg.cli.options import check_choice
 from thalweg.errors import InvalidParameterError
-from thalweg.preprocessing.imputer import POLICIES, POLICY_HELP, MissingPolicy
+from thalweg.imputer import POLICIES, POLICY_HELP, MissingPolicy
 from thalweg.report.console import print_sentence, stderr_console
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.autoregression.past_features import carry_last
 from thalweg.calendar.row_clock import as_seconds
 from thalweg.calendar.time_grid import Times
 from thalweg.evaluation.class_statistics import (
@@ -27,6 +28,12 @@ from thalweg.evaluation.classification_study import (
 )
 from thalweg.evaluation.downsampling import SAME_ROUNDS
 from thalweg.evaluation.tracker_run import PIECE, STATISTICS_BATCH, burn_in
+from thalweg.imputer import (
+    POLICY_RULES,
+    Imputer,
+    ImputerState,
+    MissingPolicy,
+)
 from thalweg.kernels.tempered_mixture import tempered_mixture
 from thalweg.learners.logistic_tracker import LogisticTracker, LogisticTrackerState
 from thalweg.losses import Logistic
@@ -37,23 +44,16 @@ from thalweg.models.classifier_file import (
     ClassifierFileContents,
     ClassifierRecord,
 )
+from thalweg.models.delayed_labels import (
+    DelayedLabels,
+    DelayedLabelsState,
+    DueLabels,
+)
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
 from thalweg.models.model_file import ModelFileContents, to_saved_model
 from thalweg.models.online import Online
 from thalweg.persistence import SavedModel
 from thalweg.persistence.snapshots import Component, StateOf
-from thalweg.preprocessing.delayed_labels import (
-    DelayedLabels,
-    DelayedLabelsState,
-    DueLabels,
-)
-from thalweg.preprocessing.imputer import (
-    POLICY_RULES,
-    Imputer,
-    ImputerState,
-    MissingPolicy,
-)
-from thalweg.preprocessing.past_features import carry_last
 from thalweg.rules import (
     Array,
     Condition,

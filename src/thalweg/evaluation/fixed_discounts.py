@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from thalweg.learners import RecursiveLeastSquares
 from thalweg.losses import SquaredError
+from thalweg.models.delayed_labels import DueLabels
 from thalweg.persistence.snapshots import Component, StateOf
-from thalweg.preprocessing.delayed_labels import DueLabels
 from thalweg.rules import Array, Condition, Number
 from thalweg.types import Block, FloatArray
 

@@ -11,9 +11,9 @@ from thalweg.errors import PersistenceError
 from thalweg.evaluation.backtest_scores import BacktestScores, BacktestSnapshot
 from thalweg.forecasting.forecast import Forecast
 from thalweg.forecasting.forecaster import Forecaster
+from thalweg.imputer import RUN_POLICY, Imputer, ImputerState
 from thalweg.persistence import SavedModel
 from thalweg.persistence.snapshots import Component
-from thalweg.preprocessing.imputer import RUN_POLICY, Imputer, ImputerState
 from thalweg.rules import Array, Condition, Given, restore_snapshot
 from thalweg.tables.timestamps import TimedRows
 from thalweg.types import FloatArray

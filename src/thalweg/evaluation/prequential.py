@@ -15,16 +15,16 @@ from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.simple_baselines import LAST, SimpleBaselines
 from thalweg.evaluation.study import squared_order
-from thalweg.learners import Learner
-from thalweg.losses import LinearLoss
-from thalweg.models import Online
-from thalweg.preprocessing.delayed_labels import DelayedLabels, DueLabels
-from thalweg.preprocessing.imputer import (
+from thalweg.imputer import (
     POLICIES,
     Imputer,
     MissingPolicy,
     learning_weights,
 )
+from thalweg.learners import Learner
+from thalweg.losses import LinearLoss
+from thalweg.models import Online
+from thalweg.models.delayed_labels import DelayedLabels, DueLabels
 from thalweg.types import Block, FloatArray
 
 PERSISTENCE = "persistence"

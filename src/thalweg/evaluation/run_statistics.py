@@ -32,8 +32,8 @@ from thalweg.evaluation.simple_baselines import (
 from thalweg.evaluation.study import Entry, LastRounds, TrackerHistory
 from thalweg.learners.tracker import Tracker, TrackerState
 from thalweg.learners.tracker.explanation import EXPERT_FAMILIES, FAMILY_OF_EXPERT
+from thalweg.models.delayed_labels import DelayedLabels, DelayedLabelsState
 from thalweg.persistence.snapshots import Component
-from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
 from thalweg.rules import MAX_COUNT, Array, Condition, Count, Given
 from thalweg.types import FloatArray, Trace
 

@@ -22,8 +22,8 @@ from thalweg.forecasting.naive import (
     complete,
     mean_period,
 )
+from thalweg.models.delayed_labels import DelayedLabels, DelayedLabelsState
 from thalweg.persistence.snapshots import Component
-from thalweg.preprocessing.delayed_labels import DelayedLabels, DelayedLabelsState
 from thalweg.rules import Array, Condition, Given, Number
 from thalweg.types import FloatArray
 

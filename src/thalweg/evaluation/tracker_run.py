@@ -22,16 +22,16 @@ from thalweg.evaluation.run_statistics import (
     concatenate_rounds,
 )
 from thalweg.evaluation.study import Study
-from thalweg.kernels.compiler.jit import count_as_compilation
-from thalweg.learners.tracker import Tracker, TrackerState
-from thalweg.losses import SquaredError
-from thalweg.persistence.snapshots import Component, StateOf
-from thalweg.preprocessing.imputer import (
+from thalweg.imputer import (
     Imputer,
     ImputerState,
     MissingPolicy,
     learning_weights,
 )
+from thalweg.kernels.compiler.jit import count_as_compilation
+from thalweg.learners.tracker import Tracker, TrackerState
+from thalweg.losses import SquaredError
+from thalweg.persistence.snapshots import Component, StateOf
 from thalweg.rules import Array, Condition, Number, validate_snapshot
 from thalweg.types import Block, FloatArray, Trace
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thalweg import checks, persistence
+from thalweg.autoregression.forecaster_state import ForecasterSettings, ForecasterState
 from thalweg.calendar.season_finder import HISTORY, Seasons
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.errors import StreamError
@@ -47,7 +48,6 @@ from thalweg.forecasting.series_inputs import (
 )
 from thalweg.models.inputs import NUMBERS
 from thalweg.models.model_lock import ModelLock
-from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
 from thalweg.types import FloatArray, Interval
 
 MAX_HORIZON = 4_000

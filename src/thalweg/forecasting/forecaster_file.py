@@ -10,6 +10,9 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 
 from thalweg import persistence
+from thalweg.autoregression.forecaster_state import (
+    ForecasterSettings,
+)
 from thalweg.calendar.row_clock import GRID_ROWS, Time, as_stamps
 from thalweg.calendar.season_finder import Seasons, SeasonSearch
 from thalweg.calendar.time_grid import TimeGrid
@@ -19,9 +22,6 @@ from thalweg.forecasting.series_inputs import Series
 from thalweg.kernels.forecaster import forecaster_layout
 from thalweg.learners import LastValue
 from thalweg.losses import SquaredError
-from thalweg.preprocessing.forecaster_state import (
-    ForecasterSettings,
-)
 from thalweg.rules import Array, Condition, Count, restore_snapshot
 from thalweg.types import FloatArray
 

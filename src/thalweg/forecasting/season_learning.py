@@ -12,6 +12,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
+from thalweg.autoregression.forecaster_state import (
+    ForecasterSettings,
+    ForecasterState,
+    state_size,
+)
 from thalweg.calendar.public_holidays import DayGrid, find_day_grid
 from thalweg.calendar.season_finder import SEARCHES, Seasons, SeasonSearch
 from thalweg.calendar.time_grid import TimeGrid
@@ -19,11 +24,6 @@ from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.forecasting.forecast import PlayedForecasts
 from thalweg.forecasting.forecaster_file import Progress
 from thalweg.forecasting.series_inputs import NAIVE, WHOLE
-from thalweg.preprocessing.forecaster_state import (
-    ForecasterSettings,
-    ForecasterState,
-    state_size,
-)
 from thalweg.types import FloatArray
 
 MAX_STATE_BYTES = 2**28

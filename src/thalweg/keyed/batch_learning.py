@@ -13,12 +13,12 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import StreamError, ThalwegError
+from thalweg.imputer import without_missing
 from thalweg.keyed.cache import KeyedCache
 from thalweg.keyed.codec import KeyedSettings
 from thalweg.keyed.keyed_model import KeyedModel
 from thalweg.keyed.row_log import Segment
 from thalweg.keyed.rows import Batch, IntArray
-from thalweg.preprocessing.imputer import without_missing
 from thalweg.types import Block, FloatArray
 
 

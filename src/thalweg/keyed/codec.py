@@ -18,6 +18,7 @@ from zlib import crc32
 import numpy as np
 
 from thalweg.errors import PersistenceError
+from thalweg.imputer import POLICIES, MissingPolicy
 from thalweg.keyed.keyed_model import KeyedModel
 from thalweg.keyed.rows import SEQ
 from thalweg.learners import Learner
@@ -35,7 +36,6 @@ from thalweg.persistence.raw_values import (
     to_raw,
 )
 from thalweg.persistence.state_check import check_state
-from thalweg.preprocessing.imputer import POLICIES, MissingPolicy
 from thalweg.rules import Condition, restore_snapshot, validate_snapshot
 
 NO_OTHERS = (None, None, ModelSnapshot().clock)

@@ -17,6 +17,7 @@ import numpy as np
 
 from thalweg import checks
 from thalweg.errors import PersistenceError, StorageError, ThalwegError
+from thalweg.imputer import MissingPolicy
 from thalweg.keyed.batch_learning import observe_batch
 from thalweg.keyed.cache import KeyedCache
 from thalweg.keyed.codec import KeyedSettings
@@ -31,7 +32,6 @@ from thalweg.models.model_lock import ModelLock
 from thalweg.models.online import Online
 from thalweg.persistence.file_kinds import READING_RULE, require_regular_file
 from thalweg.persistence.lock import FileLock
-from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.types import FloatArray
 
 ARRAY, FLOAT64 = np.ndarray, np.dtype(np.float64)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameterError, StreamError, ThalwegError
+from thalweg.imputer import POLICY_RULES, MissingPolicy
 from thalweg.learners import Learner, LogisticTracker
 from thalweg.losses import Logistic
 from thalweg.models.class_probabilities import (
@@ -24,13 +25,12 @@ from thalweg.models.classifier_file import (
     read_classifier,
     write_classifier,
 )
+from thalweg.models.delayed_labels import DueLabels
 from thalweg.models.inputs import as_row
 from thalweg.models.model_features import Features
 from thalweg.models.model_lock import ModelLock
 from thalweg.models.named_rows import is_frame, played_index, read_chunk, split_labels
 from thalweg.models.online import Online
-from thalweg.preprocessing.delayed_labels import DueLabels
-from thalweg.preprocessing.imputer import POLICY_RULES, MissingPolicy
 from thalweg.types import FloatArray, Trace
 
 LIST_METHODS = ("to_pylist", "to_list", "tolist")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
-from thalweg.preprocessing.imputer import MissingPolicy
+from thalweg.imputer import MissingPolicy
 from thalweg.tables import Chunk, Encoder, EncoderState, Recipe
 from thalweg.tables.cells import PythonCells
 from thalweg.tables.chunk import ROW

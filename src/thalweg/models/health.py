@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thalweg.imputer import ImputerState
 from thalweg.kernels import ud_factor
 from thalweg.kernels.windup import covariance_cap
 from thalweg.learners import Learner
 from thalweg.learners.finiteness import non_finite_names
 from thalweg.models.live_state import ModelSnapshot
-from thalweg.preprocessing.imputer import ImputerState
 from thalweg.types import FloatArray
 
 if TYPE_CHECKING:

@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.kernels import call_header
-from thalweg.learners import Learner
-from thalweg.learners.base import LiveBuffer
-from thalweg.losses import Loss
-from thalweg.models.model_lock import ModelLock
-from thalweg.preprocessing.imputer import (
+from thalweg.imputer import (
     Imputer,
     ImputerState,
     add_elapsed,
     learning_weights,
     without_missing,
 )
+from thalweg.kernels import call_header
+from thalweg.learners import Learner
+from thalweg.learners.base import LiveBuffer
+from thalweg.losses import Loss
+from thalweg.models.model_lock import ModelLock
 from thalweg.types import Block, FloatArray, Trace
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from thalweg import checks, learners
 from thalweg.errors import StreamError
+from thalweg.imputer import without_missing
 from thalweg.models.live_state import LiveState, ModelSettings
-from thalweg.preprocessing.imputer import without_missing
 from thalweg.types import Block, FloatArray
 
 if TYPE_CHECKING:

@@ -20,15 +20,15 @@ import numpy as np
 
 from thalweg import checks, models
 from thalweg.errors import StreamError, ThalwegError
-from thalweg.models.inputs import NUMBERS, as_features, as_number, as_queries, as_row
-from thalweg.models.live_state import LiveState
-from thalweg.models.named_rows import read_chunk
-from thalweg.models.waiting_rows import Ticket, WaitingRow
-from thalweg.preprocessing.imputer import (
+from thalweg.imputer import (
     POLICY_RULES,
     SKIPPED_WEIGHT,
     without_missing,
 )
+from thalweg.models.inputs import NUMBERS, as_features, as_number, as_queries, as_row
+from thalweg.models.live_state import LiveState
+from thalweg.models.named_rows import read_chunk
+from thalweg.models.waiting_rows import Ticket, WaitingRow
 from thalweg.types import Block, FloatArray
 
 if TYPE_CHECKING:

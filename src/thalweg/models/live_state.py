@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import ThalwegError
+from thalweg.imputer import Imputer, ImputerState, MissingPolicy
 from thalweg.kernels import call_header
 from thalweg.learners import Learner
 from thalweg.learners.base import LiveBuffer
@@ -19,7 +20,6 @@ from thalweg.models.waiting_rows import (
     WaitingRowsState,
     restore_waiting_rows,
 )
-from thalweg.preprocessing.imputer import Imputer, ImputerState, MissingPolicy
 from thalweg.types import FloatArray
 
 if TYPE_CHECKING:

@@ -14,6 +14,12 @@ import numpy as np
 from thalweg import persistence
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import PersistenceError
+from thalweg.imputer import (
+    POLICY_RULES,
+    ImputerState,
+    MissingPolicy,
+    feature_rule,
+)
 from thalweg.kernels.error_intervals import ERROR_WINDOW
 from thalweg.learners import Learner
 from thalweg.learners.tracker.pending_ring import PendingRing
@@ -23,12 +29,6 @@ from thalweg.models.columns import Columns, ColumnsRecord
 from thalweg.models.error_intervals import stores_errors
 from thalweg.models.live_state import ModelSettings, ModelSnapshot
 from thalweg.models.waiting_rows import WaitingRowsState
-from thalweg.preprocessing.imputer import (
-    POLICY_RULES,
-    ImputerState,
-    MissingPolicy,
-    feature_rule,
-)
 from thalweg.rules import (
     MAX_COUNT,
     Array,

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.imputer import MissingPolicy
 from thalweg.learners import Learner
 from thalweg.learners.tracker import Tracker
 from thalweg.models.columns import Columns
 from thalweg.models.live_state import LiveState
 from thalweg.models.named_rows import as_targets
-from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.tables import Chunk, Recipe
 from thalweg.tables.cells import PythonCells
 from thalweg.tables.recipe import AUTO

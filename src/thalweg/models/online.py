@@ -10,12 +10,20 @@ import numpy as np
 
 from thalweg import checks, learners, models
 from thalweg.errors import InvalidParameterError, StreamError, UnsupportedLossError
+from thalweg.imputer import (
+    POLICIES,
+    POLICY_RULES,
+    Imputer,
+    ImputerState,
+    MissingPolicy,
+)
 from thalweg.kernels.call_header import REFUSAL
 from thalweg.learners.base import Learner, LiveBuffer
 from thalweg.learners.finiteness import require_finite_prediction
 from thalweg.losses import LinearLoss, SquaredError
 from thalweg.models import late_labels
 from thalweg.models.clock import measure_elapsed
+from thalweg.models.delayed_labels import DueLabels
 from thalweg.models.error_intervals import (
     LearntRounds,
     interval_at,
@@ -60,14 +68,6 @@ from thalweg.models.named_rows import (
     target_names,
 )
 from thalweg.models.waiting_rows import Key, Ticket, TicketCounts
-from thalweg.preprocessing.delayed_labels import DueLabels
-from thalweg.preprocessing.imputer import (
-    POLICIES,
-    POLICY_RULES,
-    Imputer,
-    ImputerState,
-    MissingPolicy,
-)
 from thalweg.types import FloatArray, Trace
 
 if TYPE_CHECKING:

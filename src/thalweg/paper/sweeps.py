@@ -18,10 +18,10 @@ import numpy as np
 from thalweg.errors import InvalidParameterError
 from thalweg.evaluation.error_ratio import error_ratio
 from thalweg.evaluation.prequential import prequential
+from thalweg.imputer import MissingPolicy
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
 from thalweg.persistence.files import write
-from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.types import Block
 
 Engine = Literal["joblib", "ray"]

@@ -16,10 +16,10 @@ import numpy as np
 from thalweg import persistence
 from thalweg.errors import InvalidParameterError, PersistenceError, ThalwegError
 from thalweg.evaluation.tracker_run import TrackerRun
+from thalweg.imputer import POLICY_RULES
 from thalweg.losses import SquaredError
 from thalweg.models.columns import Columns
 from thalweg.models.model_file import ModelRecord
-from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.rules import require, restore_snapshot
 from thalweg.runs.keyed_session import KeyedSession
 from thalweg.runs.model_store import ModelFile, ModelStore

@@ -13,7 +13,7 @@ from thalweg.calendar.time_grid import Times
 from thalweg.errors import InvalidParameterError, StreamError
 from thalweg.evaluation.compare_study import announcement_count, study_with_baselines
 from thalweg.evaluation.study import Study
-from thalweg.preprocessing.imputer import Imputer
+from thalweg.imputer import Imputer
 from thalweg.report.classification_section import section_of
 from thalweg.report.console import (
     EXIT_INTERRUPTED,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thalweg.autoregression.forecaster_state import ForecasterSettings, state_size
 from thalweg.calendar.row_clock import find_series_grid
 from thalweg.calendar.season_finder import Seasons, calendar_seasons
 from thalweg.errors import InvalidParameterError, PersistenceError, StreamError
@@ -13,7 +14,6 @@ from thalweg.evaluation.backtest_scores import WARM_UP
 from thalweg.evaluation.forecast_run import ForecastSettings
 from thalweg.forecasting.forecaster import MAX_HORIZON
 from thalweg.forecasting.forecaster_file import MAX_GIVEN
-from thalweg.preprocessing.forecaster_state import ForecasterSettings, state_size
 from thalweg.runs.memory import format_bytes, free_memory
 from thalweg.tables.class_labels import MIN_VALUES as MIN_CLASS_VALUES
 from thalweg.tables.column_format import ColumnFormat

@@ -9,8 +9,8 @@ from thalweg.errors import StreamError
 from thalweg.evaluation.classification_study import AnyStudy
 from thalweg.evaluation.classifier_run import ClassifierRun, ClassifierRunSnapshot
 from thalweg.evaluation.tracker_run import TrackerRun, TrackerRunSnapshot
+from thalweg.imputer import POLICY_RULES
 from thalweg.persistence.snapshots import Component
-from thalweg.preprocessing.imputer import POLICY_RULES
 from thalweg.report.study_sections import PAST_LABELS
 from thalweg.rules import Condition, Count, require, restore_snapshot
 from thalweg.runs.memory import require_class_memory, require_memory

@@ -7,7 +7,7 @@ from typing import Any
 
 from thalweg import tables
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.preprocessing.imputer import POLICY_RULES, RUN_POLICY
+from thalweg.imputer import POLICY_RULES, RUN_POLICY
 from thalweg.tables import LineErrors, Recipe, Scan, Table
 from thalweg.tables.scan import scan_table
 from thalweg.tables.scanned_columns import NO_TIME, ScanOptions

@@ -23,10 +23,10 @@ import numpy as np
 from fastapi import HTTPException
 
 from thalweg.errors import PersistenceError, StorageError
+from thalweg.imputer import MissingPolicy
 from thalweg.keyed import KeyedModels
 from thalweg.keyed.keyed_model import count_array_bytes
 from thalweg.learners import Learner
-from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.serve.limits import Limits
 from thalweg.serve.live_feed import LiveFeed, LiveRow
 from thalweg.serve.metrics import Metrics

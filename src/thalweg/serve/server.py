@@ -14,9 +14,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from thalweg.errors import InvalidParameterError, StorageError
+from thalweg.imputer import MissingPolicy
 from thalweg.learners import Learner
 from thalweg.models import Online
-from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.serve.application import create_app
 from thalweg.serve.connections import connection_class
 from thalweg.serve.limits import Limits

@@ -8,10 +8,10 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.autoregression.past_features import TargetPast
 from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, Stamps
 from thalweg.calendar.weekdays import DAY, week_sentence
 from thalweg.errors import StreamError
-from thalweg.preprocessing.past_features import TargetPast
 from thalweg.rules import require, restore_snapshot
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.encoder_state import (

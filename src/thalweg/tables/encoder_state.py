@@ -6,9 +6,9 @@ from typing import Annotated, Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.autoregression.past_features import PastState
 from thalweg.calendar.row_clock import RowClock, Stamps
 from thalweg.errors import StreamError
-from thalweg.preprocessing.past_features import PastState
 from thalweg.rules import Array, Condition, Count, Given
 from thalweg.tables.cells import Categorical
 from thalweg.tables.missing_codes import ColumnRange

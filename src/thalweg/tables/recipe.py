@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from thalweg import checks
 from thalweg.errors import InvalidParameterError
-from thalweg.preprocessing.imputer import POLICIES, MissingPolicy
+from thalweg.imputer import POLICIES, MissingPolicy
 
 AUTO: Literal["auto"] = "auto"
 """A setting that is found from the rows."""
@@ -38,8 +38,8 @@ class Recipe:
     ``lags`` adds each target as it was that many rows ago; rows without that much past
     are dropped. ``"auto"`` adds two features a target, which no row is dropped for: a
     forecast by its own past, and its mean at the same phase of the season, such as the
-    same hour of the week (preprocessing/past_features.py). With a ``delay`` of d rows a
-    target is known only d rows later, so that lags must be larger than d.
+    same hour of the week (autoregression/past_features.py). With a ``delay`` of d rows
+    a target is known only d rows later, so that lags must be larger than d.
 
     ``dayfirst`` says whether the day comes first in 01/02/2024, and ``decimal`` which
     decimal mark numbers have; both are found out if not given (format_detection.py).

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Annotated, Any, NamedTuple, Self
 
 from thalweg.errors import StreamError
-from thalweg.preprocessing.imputer import POLICY_RULES
+from thalweg.imputer import POLICY_RULES
 from thalweg.rules import Condition, OneOf
 from thalweg.tables.cells import CellError
 from thalweg.tables.chunk import Chunk

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from thalweg.checks import MAX_MAGNITUDE
 from thalweg.errors import StreamError
-from thalweg.preprocessing.imputer import (
+from thalweg.imputer import (
     ACCEPTING_POLICIES,
     POLICY_RULES,
     MissingPolicy,

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from tests.kernels.forecaster.forecaster_definition import ForecasterDefinition
+from thalweg.autoregression.forecaster_state import (
+    ForecasterSettings,
+    ForecasterState,
+    modelled_steps,
+)
 from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels.compiler.jit import COMPILED
 from thalweg.kernels.forecaster import analogues
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.candidates import PLACES
-from thalweg.preprocessing.forecaster_state import (
-    ForecasterSettings,
-    ForecasterState,
-    modelled_steps,
-)
 
 NO_FEATURES = (0, ())
 needs_speed = pytest.mark.skipif(not COMPILED, reason="thousands of rounds")

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from tests.kernels.forecaster.forecaster_definition import ForecasterDefinition
-from thalweg.calendar.season_finder import Seasons
-from thalweg.kernels.compiler.jit import COMPILED
-from thalweg.preprocessing.forecaster_state import (
+from thalweg.autoregression.forecaster_state import (
     ForecasterSettings,
     ForecasterState,
     modelled_steps,
 )
+from thalweg.calendar.season_finder import Seasons
+from thalweg.kernels.compiler.jit import COMPILED
 
 CASES = {
     "no season": (5, (1, 1), (), ()),

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.kernels.forecaster.holidays_definition import HolidayDefinition
+from thalweg.autoregression.forecaster_state import ForecasterSettings, ForecasterState
 from thalweg.calendar.public_holidays import COUNTRIES, DayGrid, day_marks
 from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels.compiler.jit import COMPILED
-from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
 
 FIRST_DAY = 15_000  # 2011-01-26
 pytestmark = pytest.mark.skipif(not COMPILED, reason="years of rows, in plain Python")

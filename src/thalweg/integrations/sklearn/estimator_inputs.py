@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from thalweg.errors import StreamError
-from thalweg.preprocessing.imputer import POLICY_RULES, MissingPolicy
+from thalweg.imputer import POLICY_RULES, MissingPolicy
 from thalweg.types import FloatArray
 
 

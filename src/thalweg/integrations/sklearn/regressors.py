@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from thalweg.imputer import MissingPolicy
 from thalweg.integrations.sklearn.estimator_inputs import (
     check_queries,
     check_rounds,
@@ -19,7 +20,6 @@ from thalweg.integrations.sklearn.estimator_inputs import (
 )
 from thalweg.learners import RecursiveLeastSquares, Tracker
 from thalweg.models import Online
-from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.types import FloatArray
 
 

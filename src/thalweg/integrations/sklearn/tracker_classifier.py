@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from thalweg.imputer import MissingPolicy
 from thalweg.integrations.sklearn.estimator_inputs import (
     check_queries,
     check_rounds,
@@ -17,7 +18,6 @@ from thalweg.integrations.sklearn.estimator_inputs import (
 )
 from thalweg.learners import LogisticTracker
 from thalweg.models import Classifier
-from thalweg.preprocessing.imputer import MissingPolicy
 from thalweg.types import FloatArray
 
 

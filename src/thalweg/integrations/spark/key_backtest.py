@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from thalweg.imputer import MissingPolicy
 from thalweg.integrations.spark.key_models import KeyedLearning
 from thalweg.integrations.spark.key_stream import (
     BUCKETS,
@@ -19,7 +20,6 @@ from thalweg.integrations.spark.row_learning import KeyedRows, learn_rows
 from thalweg.keyed.codec import KeyedSettings
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
-from thalweg.preprocessing.imputer import MissingPolicy
 
 
 def backtest(

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import IntegralType
 
 from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.imputer import MissingPolicy
 from thalweg.integrations.spark.key_models import KeyedLearning
 from thalweg.integrations.spark.key_processors import BlobProcessor, RowsProcessor
 from thalweg.integrations.spark.model_cache import CACHE_BYTES
@@ -15,7 +16,6 @@ from thalweg.keyed.codec import KeyedSettings
 from thalweg.keyed.keyed_model import count_array_bytes
 from thalweg.learners import Learner
 from thalweg.losses import LinearLoss
-from thalweg.preprocessing.imputer import MissingPolicy
 
 Layout = Literal["blob", "rows"]
 BUCKETS = 64

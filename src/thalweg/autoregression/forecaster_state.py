@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from thalweg.autoregression.small_sample_factor import small_sample_factors
 from thalweg.calendar.public_holidays import COUNTRIES, DayGrid, day_marks
 from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels import exponential_smoothing
@@ -24,7 +25,6 @@ from thalweg.kernels.forecaster.step_regressions import (
     RIDGE,
 )
 from thalweg.kernels.tracker import tracker_layout
-from thalweg.preprocessing.small_sample_factor import small_sample_factors
 from thalweg.rules import Packed
 from thalweg.types import FloatArray
 

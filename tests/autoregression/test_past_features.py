@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 import thalweg as tw
 from tests.kernels.plain_forecasts import pooled_forecasts, smoothing_forecasts
-from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, RowClock
-from thalweg.calendar.season_finder import DAY, Seasons, SeasonSearch, find_seasons
-from thalweg.preprocessing.forecaster_state import ForecasterState
-from thalweg.preprocessing.past_features import (
+from thalweg.autoregression.forecaster_state import ForecasterState
+from thalweg.autoregression.past_features import (
     MAX_FORECAST_DELAY,
     PastState,
     carry_last,
 )
-from thalweg.preprocessing.past_forecasts import forecaster_settings
+from thalweg.autoregression.past_forecasts import forecaster_settings
+from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, RowClock
+from thalweg.calendar.season_finder import DAY, Seasons, SeasonSearch, find_seasons
 from thalweg.rules import obeys
 
 HOUR, RNG = DAY // 24, np.random.default_rng(7)

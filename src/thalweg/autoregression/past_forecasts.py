@@ -16,11 +16,11 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
+from thalweg.autoregression.forecaster_state import ForecasterSettings, ForecasterState
 from thalweg.calendar.row_clock import Stamps
 from thalweg.calendar.season_finder import Seasons
 from thalweg.kernels import exponential_smoothing, forecast_pool
 from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.preprocessing.forecaster_state import ForecasterSettings, ForecasterState
 from thalweg.rules import Array, Number, Packed
 from thalweg.types import FloatArray
 

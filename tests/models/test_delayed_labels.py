@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import thalweg as tw
-from thalweg.preprocessing.delayed_labels import DelayedLabels
+from thalweg.models.delayed_labels import DelayedLabels
 
 RNG = np.random.default_rng(0)
 T = 40

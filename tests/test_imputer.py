@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thalweg.preprocessing import imputer
-from thalweg.preprocessing.imputer import Imputer, ImputerState
+from thalweg import imputer
+from thalweg.imputer import Imputer, ImputerState
 from thalweg.types import Block
 
 RNG = np.random.default_rng(0)

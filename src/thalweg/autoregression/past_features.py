@@ -20,16 +20,16 @@ from typing import Annotated, NamedTuple, Self
 import numpy as np
 
 from thalweg import checks
-from thalweg.calendar.row_clock import NO_TIME, RowClock, Stamps, Time
-from thalweg.calendar.row_places import grid_steps
-from thalweg.calendar.season_finder import HISTORY, SeasonSearch
-from thalweg.preprocessing.outlier_limit import OutlierLimit
-from thalweg.preprocessing.past_forecasts import PastForecasts
-from thalweg.preprocessing.seasonal_means import (
+from thalweg.autoregression.outlier_limit import OutlierLimit
+from thalweg.autoregression.past_forecasts import PastForecasts
+from thalweg.autoregression.seasonal_means import (
     SeasonalMeans,
     clock_phases,
     mean_seasons,
 )
+from thalweg.calendar.row_clock import NO_TIME, RowClock, Stamps, Time
+from thalweg.calendar.row_places import grid_steps
+from thalweg.calendar.season_finder import HISTORY, SeasonSearch
 from thalweg.rules import Array, Condition, Count, Given, Number
 from thalweg.types import FloatArray
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thalweg.preprocessing.outlier_limit import LIMIT, MIN_STEPS, OutlierLimit
+from thalweg.autoregression.outlier_limit import LIMIT, MIN_STEPS, OutlierLimit
 
 VALUES = st.lists(
     st.one_of(
