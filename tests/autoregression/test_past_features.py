@@ -19,7 +19,7 @@ from thalweg.autoregression.past_features import (
 )
 from thalweg.autoregression.past_forecasts import forecaster_settings
 from thalweg.calendar.row_clock import CLOCK_ROWS, NO_TIME, RowClock
-from thalweg.calendar.season_finder import DAY, Seasons, SeasonSearch, find_seasons
+from thalweg.calendar.season_finder import DAY, Seasons, find_seasons
 from thalweg.rules import obeys
 
 HOUR, RNG = DAY // 24, np.random.default_rng(7)
@@ -136,8 +136,6 @@ def test_seasons_are_looked_for_in_the_values_where_there_are_no_times():
         assert_equal(made[row, 0], forecast_by_hand(y, np.arange(120), row, seasons))
         means = (mean_by_hand(y, np.arange(120) % n, row) for n in reversed(seasons))
         assert made[row, 1] == next(mean for mean in means if mean is not None)
-    searches = [SeasonSearch().next_stop(rows) for rows in (0, 7, 8, 23, 24, 53, 54)]
-    assert searches == [8, 8, 24, 24, 36, 54, 81]
 
 
 def test_with_a_delay_the_forecast_looks_further_ahead():

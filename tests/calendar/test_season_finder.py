@@ -4,8 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thalweg.calendar.season_finder import Seasons, calendar_seasons, find_seasons
-from thalweg.calendar.time_grid import as_times, find_grid
+from thalweg.calendar.season_finder import (
+    HISTORY,
+    Seasons,
+    SeasonSearch,
+    calendar_seasons,
+    find_seasons,
+)
+from thalweg.calendar.time_grid import TimeGrid, as_times, find_grid
+from thalweg.calendar.weekdays import DAY
 
 
 @pytest.mark.parametrize(
@@ -105,3 +112,49 @@ def test_a_smooth_season_is_not_taken_for_its_neighbour(period):
 def test_degenerate_values_have_seasons_without_warnings(y):
     season, cycle = find_seasons(np.array(y))
     assert 1 <= season <= cycle
+
+
+HOURS = TimeGrid(0, DAY // 24)
+UNEVEN = TimeGrid(0, 7 * 10**9)
+"""A grid without seasons by the calendar."""
+WAVE = np.tile([5.0, 1.0, 2.0, 8.0, 3.0], 1000)
+
+
+def test_the_calendar_has_the_seasons_where_it_has_some():
+    search, is_other = SeasonSearch().advance(8, HOURS, WAVE[:8])
+    assert is_other and search.grid == HOURS and not search.is_settled
+    assert search.seasons == Seasons(24, 168)
+    settled, is_other = search.advance(24, HOURS, WAVE[:24])
+    assert not is_other and settled.is_settled
+    assert settled.next_stop(24) == 0
+    # 24 rows may show that the grid of the first 8 was none.
+    lost, is_other = search.advance(24, None, WAVE[:24])
+    assert is_other and lost == SeasonSearch(Seasons(5, 5))
+
+
+@pytest.mark.parametrize("grid", [None, UNEVEN])
+def test_values_are_searched_where_the_calendar_has_no_seasons(grid):
+    search, is_other = SeasonSearch().advance(8, grid, WAVE[:8])
+    assert search == SeasonSearch() and not is_other
+    search, is_other = search.advance(24, grid, WAVE[:24])
+    assert search == SeasonSearch(Seasons(5, 5)) and is_other
+    assert search.advance(36, grid, WAVE[:36]) == (search, False)
+    last, is_other = search.advance(HISTORY, grid, WAVE[:HISTORY])
+    assert last == search._replace(is_settled=True) and not is_other
+
+
+def test_a_search_stops_where_values_are_known():
+    rows = (0, 7, 8, 23, 24, 53, 54)
+    assert [SeasonSearch().next_stop(k) for k in rows] == [8, 8, 24, 24, 36, 54, 81]
+    assert [SeasonSearch().next_stop(k, delay=3) for k in (8, 24, 27)] == [24, 27, 39]
+
+
+def test_what_no_search_finds_is_not_possible():
+    found = SeasonSearch().on_grid(HOURS, is_final=True)
+    assert SeasonSearch().is_possible() and found.is_possible()
+    for change in (
+        {"seasons": Seasons(24, 167)}, {"seasons": Seasons(0, 0)},
+        {"seasons": Seasons(2, 1)}, {"grid_fields": (0, 0, 0, 0, 0)},
+        {"grid_fields": tuple(UNEVEN)}, {"grid_fields": 7},
+    ):  # fmt: skip
+        assert not found._replace(**change).is_possible(), change

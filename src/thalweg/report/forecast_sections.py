@@ -280,7 +280,10 @@ def _left_out_sentence(result: ForecastResult) -> str:
         return ""
     was = count_of(result.left_out, "row was", "rows were")
     times = "its time was" if result.left_out == 1 else "their times were"
-    return f"{was} left out: {times} no later than that of a row before."
+    return (
+        f"{was} left out: {times} no later than that of a row before, in the steps "
+        "that the first 24 rows show."
+    )
 
 
 def _facts(result: ForecastResult) -> tuple[tuple[str, str], ...]:
