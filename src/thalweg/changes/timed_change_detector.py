@@ -18,10 +18,10 @@ from thalweg.calendar.row_clock import (
     RowClock,
     Stamps,
 )
+from thalweg.calendar.row_places import rows_on_grid
 from thalweg.calendar.summer_time import summer_times
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY
-from thalweg.changes.absent_rows import rows_on_grid
 from thalweg.changes.alarms import ChangeAlarm
 from thalweg.changes.change_detector import (
     YEAR_SECONDS,

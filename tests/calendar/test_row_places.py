@@ -1,9 +1,9 @@
 import numpy as np
 
 from thalweg.calendar.row_clock import NO_TIME
+from thalweg.calendar.row_places import MAX_ABSENT_ROWS, rows_on_grid
 from thalweg.calendar.time_grid import TimeGrid
 from thalweg.calendar.weekdays import DAY
-from thalweg.changes.absent_rows import MAX_ABSENT, rows_on_grid
 
 HOUR, MINUTE = DAY // 24, DAY // 1440
 
@@ -31,7 +31,7 @@ def test_a_gap_of_an_hour_may_be_a_clock_that_skips_one():
 def test_a_long_gap_loses_whole_days_and_stays_in_step():
     for step, period in ((5 * MINUTE, 288), (HOUR, 24), (DAY, 7)):
         absent = int(on_grid(step, 0, 50_000).is_absent.sum())
-        assert MAX_ABSENT - period < absent <= MAX_ABSENT
+        assert MAX_ABSENT_ROWS - period < absent <= MAX_ABSENT_ROWS
         assert (50_000 - absent - 1) % period == 0
 
 
