@@ -96,12 +96,25 @@ def test_a_holiday_is_no_weekday_without_rows(folder, holidays):
 
 def test_a_week_end_that_has_a_row_is_of_the_series(folder):
     chosen = WEEKDAYS < 5
-    chosen[40:] = True
+    chosen[20:] = True  # among the first 24 rows, which decide
     write_days(folder / "a.csv", chosen)
     done = thalweg("forecast", "a.csv", "-t", "y", "--horizon", "3", "--no-report")
     ahead = EVERY[-1] + np.arange(1, 4)
     assert forecast_times(folder / "out/a-forecast") == texts(ahead)
     assert "The season is a week" not in done.output
+
+
+def test_a_week_end_that_has_rows_after_the_first_24_is_left_out_and_counted(folder):
+    chosen = WEEKDAYS < 5
+    chosen[40:] = True
+    write_days(folder / "a.csv", chosen)
+    done = thalweg("forecast", "a.csv", "-t", "y", "--horizon", "3", "--no-report")
+    ahead = EVERY[-1] + np.arange(1, 6)
+    on_weekdays = ahead[(ahead.astype("datetime64[D]").astype(int) + 3) % 7 < 5][:3]
+    assert forecast_times(folder / "out/a-forecast") == texts(on_weekdays)
+    count = int((WEEKDAYS[40:] > 4).sum())
+    sentence = f"{count} rows were left out: the first rows had none on Saturdays and"
+    assert sentence in sentences(done.output)
 
 
 def test_weekly_rows_stay_weekly(folder):
