@@ -134,6 +134,30 @@ def test_an_undamaged_record_is_loaded(record, tmp_path):
     assert np.isfinite(loaded.forecast(future=FUTURE).mean).all()
 
 
+def test_a_record_of_hostile_numbers_is_refused_or_gives_finite_forecasts(
+    record, tmp_path
+):
+    rng, loaded = np.random.default_rng(0), 0
+    hostile = [1e308, -1e308, 1e200, -1e150, 1e75, 1e-300, 0.0, -1.0]
+    for _ in range(60):
+
+        def change(fields):
+            packed = fields["packed"]
+            packed[rng.integers(0, len(packed), 4)] = rng.choice(hostile, 4)
+            first = rng.integers(0, len(packed) - 20)
+            packed[first : first + rng.integers(0, 20)] = rng.choice(hostile)
+
+        try:
+            forecaster = damaged(record, tmp_path / "hostile.thalweg", change)
+        except PersistenceError:
+            continue
+        loaded += 1
+        for _ in range(2):
+            assert np.isfinite(forecaster.forecast(future=FUTURE).mean).all()
+            forecaster.update(1.0, [[0.5, 1.0]])
+    assert loaded > 5
+
+
 @pytest.mark.parametrize("value", [-1.0, 0.5, 2.0**60, -1e300, 1e300])
 @pytest.mark.parametrize(
     "place",
