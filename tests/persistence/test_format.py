@@ -60,11 +60,11 @@ WRONG = {
     "a dtype": (patch(b'"<f8"', b'"|O8"'), "describes no array"),
     "a shape": (patch(b"[3]", b"[9]"), "outside its place"),
     "an offset": (patch(b'"offset":24', b'"offset":0'), "outside its place"),
-    "integers": (patch(b'"<f8"', b'"<i8"'), "does not fit|refuses"),
+    "integers": (patch(b'"<f8"', b'"<i8"'), "a θ that is no point"),
     "too many bytes": (sign_file(HEADER, ARRAYS + bytes(8)), "belong to no array"),
     "no learner": (edit(learner=None), "something else"),
     "another learner": (
-        edit(learner={"class": "LastValue", "settings": {}}), "no state of kind RLS",
+        edit(learner={"class": "LastValue", "settings": {}}), "of type RLSState",
     ),
     "another loss": (
         patch(b"SquaredError", b"Tracking"), "learns from SquaredError. Got Tracking",

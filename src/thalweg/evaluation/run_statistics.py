@@ -138,7 +138,7 @@ class PlayedRounds(NamedTuple):
     x: FloatArray  # (T, n) missing features are imputed
     y: FloatArray  # (T,) NaN where not known
     learnable: npt.NDArray[np.bool_]  # (T,) whether the row is to be learnt from
-    trace: Trace  # with all of tracker_trace.RECORDS
+    trace: Trace  # with all of RECORDS
     elapsed: FloatArray  # (T,) 0 where a row only asks for a prediction
     times: Times | None  # (T,) local times; None where rows have none
 
