@@ -80,7 +80,8 @@ class InnerFlags(Flags):  # type: ignore[misc]
     """Numba's flags with an equality that compares those that are set, at once.
 
     Numba finds what a function calls by the types of the arguments and by the flags,
-    all thirty of which it would compare through properties: a sixth of a compilation.
+    all thirty of which it would compare through properties, 55,000 times for a Tracker:
+    0.5 of 16 seconds.
     """
 
     __slots__ = ()

@@ -8,6 +8,7 @@ all that are not clearly worse, did best on the series of ``make accuracy``.
 """
 
 from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.forecaster.candidates import PADDED_CANDIDATES
 from thalweg.kernels.loss_weights import set_weights
 
 LOSS_MEMORY = 600.0
@@ -36,7 +37,7 @@ def set_mixture_weights(losses, count, own_errors, has, h, priors, weights):
     own errors; one that cannot forecast, or has no error where it needs some, has no
     weight.
     """
-    for k in range(weights.size):
+    for k in range(PADDED_CANDIDATES):
         needed = priors[1, k]
         weights[k] = priors[0, k] if has[k] > 0.0 else 0.0
         if needed > 0.0:
@@ -48,5 +49,5 @@ def set_mixture_weights(losses, count, own_errors, has, h, priors, weights):
 @inner_function
 def limit_candidates(candidates, lowest, highest):
     """Keep all candidates within limits, in units of the scale."""
-    for k in range(candidates.size):
+    for k in range(PADDED_CANDIDATES):
         candidates[k] = min(max(candidates[k], lowest), highest)
