@@ -51,7 +51,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from types import CodeType, NoneType, SimpleNamespace, UnionType
+from types import CodeType, ModuleType, NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
     Any,
@@ -363,7 +363,9 @@ def _compile(expression: str) -> tuple[CodeType, frozenset[str]]:
 
 
 def _look_up(name: str, expression: str, scope: tuple[Any, ...]) -> Any:
-    for place in (*scope, builtins):
+    # A module must not hide what a record or a caller gives by the same name.
+    places = sorted(scope, key=lambda place: isinstance(place, ModuleType))
+    for place in (*places, builtins):
         if hasattr(place, name):
             return getattr(place, name)
     raise NameError(f"{name!r} in the rule {expression!r} is not known")

@@ -13,6 +13,7 @@ from thalweg.calendar.season_finder import (
 )
 from thalweg.calendar.time_grid import TimeGrid, as_times, find_grid
 from thalweg.calendar.weekdays import DAY
+from thalweg.rules import obeys
 
 
 @pytest.mark.parametrize(
@@ -151,10 +152,10 @@ def test_a_search_stops_where_values_are_known():
 
 def test_what_no_search_finds_is_not_possible():
     found = SeasonSearch().on_grid(HOURS, is_final=True)
-    assert SeasonSearch().is_possible() and found.is_possible()
+    assert obeys(SeasonSearch, SeasonSearch()) and obeys(SeasonSearch, found)
     for change in (
         {"seasons": Seasons(24, 167)}, {"seasons": Seasons(0, 0)},
         {"seasons": Seasons(2, 1)}, {"grid_fields": (0, 0, 0, 0, 0)},
         {"grid_fields": tuple(UNEVEN)}, {"grid_fields": 7},
     ):  # fmt: skip
-        assert not found._replace(**change).is_possible(), change
+        assert not obeys(SeasonSearch, found._replace(**change)), change

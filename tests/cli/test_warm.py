@@ -8,7 +8,8 @@ import zipfile
 import pytest
 
 from tests.cli.streams import thalweg
-from thalweg.cli import user_calls, warm
+from thalweg import cli
+from thalweg.cli import user_calls
 from thalweg.cli.user_calls import CALLS, MadeCall
 from thalweg.kernels.compiler.jit import ANNOUNCEMENT, COMPILED
 from thalweg.kernels.compiler.kernel_cache import SHIPPED_VARIABLE
@@ -22,31 +23,32 @@ print(model.predict(np.ones(3)))
 """
 
 
-def made_calls():
+def made_calls(native=False):
     return iter([MadeCall("Online", {"kernel"}, 12.34)] * len(CALLS))
 
 
 def test_warm_prints_each_call_and_where_kernels_are(monkeypatch, tmp_path):
-    monkeypatch.setattr(warm, "make_calls", made_calls)
-    monkeypatch.setattr(warm, "writable_folder", lambda: tmp_path)
+    monkeypatch.setattr(cli, "make_calls", made_calls)
+    monkeypatch.setattr(cli, "compiled_folder", lambda: tmp_path)
     lines = thalweg("warm").stdout.splitlines()
     assert lines[0] == f" 1 of {len(CALLS)}   12.3 s  Online"
     assert lines[len(CALLS) :] == [f"Compiled kernels are in {tmp_path}."]
-    monkeypatch.setattr(warm, "writable_folder", lambda: None)
+    monkeypatch.setattr(cli, "compiled_folder", lambda: None)
     assert "is safe" in thalweg("warm").stdout.splitlines()[-1]
 
 
 def test_native_kernels_are_compiled_although_there_are_shipped_ones(monkeypatch):
     seen = []
 
-    def calls():
+    def processes(*arguments, **options):
         seen.append(os.environ.get(SHIPPED_VARIABLE))
-        return made_calls()
+        raise InterruptedError
 
-    monkeypatch.setattr(warm, "make_calls", calls)
+    monkeypatch.setattr(user_calls, "ProcessPoolExecutor", processes)
     monkeypatch.setenv(SHIPPED_VARIABLE, "1")
-    thalweg("warm")
-    thalweg("warm", "--native")
+    for native in (False, True):
+        with pytest.raises(InterruptedError):
+            next(user_calls.make_calls(native))
     assert seen == ["1", "0"]
 
 

@@ -2,20 +2,21 @@
 
 import numpy as np
 import pytest
-from thalweg.tables.timed_rows import RowTimes, TimedRows
 
-from thalweg.calendar.row_clock import FILE_ROWS
+from thalweg.calendar.row_clock import GRID_ROWS
+from thalweg.calendar.series_clock import RowTimes
 from thalweg.evaluation import forecast_run
 from thalweg.evaluation.forecast_run import ForecastRun, ForecastSettings
+from thalweg.tables.timestamps import TimedRows
 
-HORIZON, ROWS = 3, 70 + FILE_ROWS
+HORIZON, ROWS = 3, 70 + GRID_ROWS
 SETTINGS = ForecastSettings(HORIZON, ("price", "wind"), ("price",))
 
 
 def hourly_rows(count=ROWS, seed=0):
     """Rows an hour apart of which some are absent, and the odd feature is missing."""
     rng = np.random.default_rng(seed)
-    places = np.setdiff1d(np.arange(count + 6), [FILE_ROWS + k for k in (3, 4, 9)])
+    places = np.setdiff1d(np.arange(count + 6), [GRID_ROWS + k for k in (3, 4, 9)])
     places = places[:count]
     times = np.datetime64("2024-01-01", "ns") + places * np.timedelta64(1, "h")
     x = rng.normal(size=(count, 2))
@@ -49,7 +50,7 @@ def assert_same(run, other):
         np.testing.assert_equal(found, expected)
 
 
-@pytest.mark.parametrize("cuts", [[FILE_ROWS], [FILE_ROWS + k for k in (0, 5, 30, 31)]])
+@pytest.mark.parametrize("cuts", [[GRID_ROWS], [GRID_ROWS + k for k in (0, 5, 30, 31)]])
 def test_pieces_of_rows_are_the_whole(cuts):
     assert_same(played(cuts), played([]))
 

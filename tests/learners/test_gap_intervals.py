@@ -325,7 +325,7 @@ def test_a_state_with_an_impossible_gap_is_refused():
     state, _ = play(LINEAR, x, y)
     for gap in (-1.0, np.nan, 1e300):
         state.packed[layout.GAP_ROUNDS] = gap
-        with pytest.raises(InvalidParameterError, match="valid counts of rounds"):
+        with pytest.raises(InvalidParameterError, match="whole numbers from 0 to"):
             LINEAR.interval(state, x[0])
     # One that is only wrong says nothing of use, and harms nobody.
     state.packed[layout.GAP_ROUNDS] = 1e15

@@ -256,14 +256,14 @@ def test_a_file_from_before_there_were_intervals_knows_no_errors(tmp_path):
 @pytest.mark.parametrize(
     "loss, errors, message",
     [
-        (None, np.zeros((0, 1)), "1 to 20 rows"),
-        (None, np.zeros((21, 1)), "1 to 20 rows"),
+        (None, np.zeros((0, 1)), "1 to 512 rows, at most as many"),
+        (None, np.zeros((21, 1)), "1 to 512 rows, at most as many"),
         (None, np.zeros((3, 2)), "any×1 finite numbers"),
         (None, np.zeros(3), "any×1 finite numbers"),
         (None, np.full((3, 1), np.nan), "any×1 finite numbers"),
         (None, np.zeros((3, 1), np.float32), "float64"),
         (None, 1.0, "float64"),
-        (tw.Huber(), np.zeros((3, 1)), "no errors are stored"),
+        (tw.Huber(), np.zeros((3, 1)), "None where no errors are stored"),
     ],
 )
 def test_errors_that_no_model_could_have_stored_are_refused(

@@ -21,6 +21,7 @@ import numpy as np
 import thalweg
 from thalweg import bandits, learners
 from thalweg.cli.main import app
+from thalweg.kernels.compiler.cache_folder import writable_folder
 from thalweg.kernels.compiler.kernel_cache import (
     SHIPPED_VARIABLE,
     KernelCache,
@@ -110,8 +111,13 @@ class MadeCall(NamedTuple):
     seconds: float
 
 
-def make_calls() -> Iterator[MadeCall]:
-    """Make all calls, each in a process of its own, on all processors."""
+def make_calls(native: bool = False) -> Iterator[MadeCall]:
+    """Make all calls, each in a process of its own, on all processors.
+
+    ``native``: what came compiled with thalweg is compiled for this processor, too.
+    """
+    if native:
+        os.environ[SHIPPED_VARIABLE] = "0"
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count()
     with ProcessPoolExecutor(
@@ -119,6 +125,11 @@ def make_calls() -> Iterator[MadeCall]:
     ) as processes:
         for made in as_completed([processes.submit(_make, name) for name in CALLS]):
             yield made.result()
+
+
+def compiled_folder() -> Path | None:
+    """The folder that keeps compiled kernels; None where no folder is safe."""
+    return writable_folder()
 
 
 def _make(name: str) -> MadeCall:

@@ -1,13 +1,10 @@
 """``thalweg warm``: compile all kernels now, rather than at their first use."""
 
-import os
 from typing import Annotated
 
 import typer
 
-from thalweg.cli.user_calls import CALLS, make_calls
-from thalweg.kernels.compiler.cache_folder import writable_folder
-from thalweg.kernels.compiler.kernel_cache import SHIPPED_VARIABLE
+from thalweg import cli
 
 
 def warm(
@@ -25,9 +22,7 @@ def warm(
     Kernels that are compiled already take no time. Where they are kept is printed: in
     NUMBA_CACHE_DIR, beside the code, in the user's cache or the temporary folder.
     """
-    if native:
-        os.environ[SHIPPED_VARIABLE] = "0"
-    for number, made in enumerate(make_calls(), start=1):
-        typer.echo(f"{number:2} of {len(CALLS)} {made.seconds:6.1f} s  {made.name}")
-    folder = writable_folder()
+    for number, made in enumerate(cli.make_calls(native), start=1):
+        typer.echo(f"{number:2} of {len(cli.CALLS)} {made.seconds:6.1f} s  {made.name}")
+    folder = cli.compiled_folder()
     typer.echo(f"Compiled kernels are in {folder}." if folder else "No folder is safe.")

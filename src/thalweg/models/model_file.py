@@ -56,7 +56,8 @@ ACCEPTING = Condition(
 )
 STORED = Condition("stores_errors", "None where no errors are stored")
 RECENT = Condition(
-    f"0 < len(errors) <= min({ERROR_WINDOW}, rounds)", f"of 1 to {ERROR_WINDOW} rows"
+    f"0 < len(errors) <= min({ERROR_WINDOW}, rounds)",
+    f"of 1 to {ERROR_WINDOW} rows, at most as many as were learnt",
 )
 START = "Array((None, None)[: max(start.ndim, 1)], -LARGEST, LARGEST)"
 Errors = Annotated[FloatArray, STORED, Array((None, "targets")), RECENT]

@@ -31,7 +31,7 @@ class Analogues:
             self.start, self.offset, self.unit = t, level, scale
             self.values, self.origins = [], 0
         value = (forecaster.values[-1] - self.offset) / self.unit
-        limit = analogues.MAX_HISTORY_VALUE
+        limit = layout.MAX_HISTORY_VALUE
         self.values.append(float(np.float32(np.clip(value, -limit, limit))))
         self.origins += len(self.lags()) >= analogues.MIN_ANALOGUES
 
