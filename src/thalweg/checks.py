@@ -26,7 +26,7 @@ LEGAL_SQUARES: dict[Any, tuple[Any, float]] = {
 }
 """A scale, and the square of the largest legal number times it."""
 MISSING_HINT = (
-    " missing='impute' fills in what is missing, 'skip' passes over such rows."
+    " missing='impute' fills in what is missing, 'skip' leaves such rows out."
 )
 MAX_REPR_LENGTH = 200
 """A message quotes no more characters of a value than this."""

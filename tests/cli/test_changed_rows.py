@@ -61,8 +61,8 @@ def test_the_message_says_how_far_the_rows_are_the_same(stream):
     written(stream, with_cell(70, 1, "9"))
     assert thalweg("run", "s.csv", *RESUME).stderr.splitlines()[-1] == (
         "s.csv has changed since the run saw its first 120 rows: the first 69 are the "
-        "same, and row 70 is not. Bring back the rows as they were, or start anew, "
-        "without --resume. If all rows come after those seen, say --next."
+        "same, and row 70 is not. Bring back the rows as they were, or start again, "
+        "without --resume. If all rows come after those seen, use --next."
     )
     written(stream, with_cell(1, 1, "9"))
     assert (

@@ -186,7 +186,7 @@ def test_glued_interleaved_and_single_files_give_the_same_forecasts(folder, citi
     for name in ("glued", "mixed"):
         done = thalweg("forecast", f"{name}.csv", *options)
         assert done.exit_code == 0, done.output
-        assert "The rows are 2 series, told apart by 'city'" in done.stderr
+        assert "The rows are 2 series, distinguished by 'city'" in done.stderr
     found = forecasts(folder / "out/glued-forecast")
     assert found == forecasts(folder / "out/mixed-forecast")
     assert list(found[0]) == ["city", "time", "forecast", "low", "high"]

@@ -57,7 +57,7 @@ def test_glued_mixed_and_single_files_give_the_same_predictions(folder):
         written(folder / f"{name}.csv", [HEADER, *lines])
         done = thalweg("run", f"{name}.csv", *RUN)
         assert done.exit_code == 0, done.output
-        assert "The rows are 3 series, told apart by 'shop'" in done.stderr
+        assert "The rows are 3 series, distinguished by 'shop'" in done.stderr
         assert max(map(len, done.output.splitlines())) <= 80
     glued = predictions(folder / "out/glued/predictions.csv")
     mixed = predictions(folder / "out/mixed/predictions.csv")

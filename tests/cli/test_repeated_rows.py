@@ -35,7 +35,7 @@ def said(*arguments):
 
 
 @pytest.mark.parametrize("start", [0, 150, 199])
-def test_rows_learnt_before_are_passed_over(folder, start):
+def test_rows_learnt_before_are_skipped(folder, start):
     begun(folder)
     written(folder / "grown.csv", [HEADER, *LINES[start:]])
     count = f"{200 - start} rows" if start < 199 else "1 row"
@@ -46,7 +46,7 @@ def test_rows_learnt_before_are_passed_over(folder, start):
 def test_new_rows_are_all_learnt(folder):
     begun(folder)
     written(folder / "new.csv", [HEADER, *LINES[200:]])
-    assert "passed over" not in said("run", "new.csv", *RESUME)
+    assert "no later than the last row" not in said("run", "new.csv", *RESUME)
     assert same_predictions(folder)
 
 
@@ -73,7 +73,7 @@ def test_rows_whose_times_went_back_before_are_all_learnt(folder):
     mixed = [*LINES[:100], *LINES[50:60], *LINES[100:200]]
     begun(folder, mixed)
     written(folder / "more.csv", [HEADER, *LINES[150:]])
-    assert "passed over" not in said("run", "more.csv", *RESUME)
+    assert "no later than the last row" not in said("run", "more.csv", *RESUME)
     lines = (folder / "out/a/predictions.csv").read_text().splitlines()
     assert len(lines) == 1 + 210 + 150
 
@@ -87,13 +87,13 @@ def test_rows_at_the_last_time_are_others_where_times_repeat(folder):
     tie = next(k for k in range(200, 300) if times[k] == times[k - 1])
     begun(folder, lines[:tie])
     written(folder / "more.csv", [HEADER, *lines[tie:]])
-    assert "passed over" not in said("run", "more.csv", *RESUME)
+    assert "no later than the last row" not in said("run", "more.csv", *RESUME)
     begun(folder, lines[:tie])
     written(folder / "more.csv", [HEADER, *lines[tie - 20 :]])
     assert "rows at the start of more.csv" in said("run", "more.csv", *RESUME)
 
 
-def test_rows_of_each_key_are_passed_over(folder):
+def test_rows_of_each_key_are_skipped(folder):
     header = HEADER.replace("when", "shop,when")
     both = [f"{shop},{line}" for line in LINES for shop in "ab"]
     resume = ("--resume", "out/a/models.db", "--next", "--no-report")

@@ -89,4 +89,4 @@ def test_keys_are_found_beside_them(folder):
     written(folder / "shops.csv", ["shop," + TWO[0], *rows])
     done = thalweg("forecast", "shops.csv", "-t", "y", "--no-report")
     assert done.exit_code == 0, done.output
-    assert "The rows are 2 series, told apart by 'shop'" in done.stderr
+    assert "The rows are 2 series, distinguished by 'shop'" in done.stderr

@@ -1,4 +1,4 @@
-"""The change detector in plain NumPy: all rows are kept, moments are computed anew.
+"""The change detector in plain NumPy: all rows are kept, moments are computed again.
 
 It is slow and has no state to restore. Labels and columns must be known and of ordinary
 size, and columns must not depend on each other.
@@ -117,7 +117,7 @@ class PlainDetector:
             self.clean[again] = self.adjusted[again] = self.y[again]
 
     def raise_alarm(self, t, onset, statistic):
-        """Begin anew from the onset."""
+        """Begin again from the onset."""
         self.alarms.append((t, onset, statistic))
         self.begin(onset)
         for again in range(onset, t + 1):
@@ -155,7 +155,7 @@ class PlainDetector:
         return (-gain if self.is_log else gain) > 2
 
     def change_scale(self, end):
-        """Play the last rows anew on the other scale, without alarms."""
+        """Play the last rows again on the other scale, without alarms."""
         convert = np.exp if self.is_log else np.log
         for t in range(end):
             if t in self.squares:

@@ -7,7 +7,7 @@ from thalweg.kernels.change_detector import detector_layout as layout
 from thalweg.kernels.compiler.jit import COMPILED
 
 ROWS = 96
-SEEDS = range(20 if COMPILED else 1)  # all rows are fitted anew after each of them
+SEEDS = range(20 if COMPILED else 1)  # all rows are fitted again after each of them
 PROFILE = np.array([0.9, 0.85, 1, 1.02, 1.05, 0.97, 0.9, 0.88, 1, 1.08, 1.15, 1.5])
 
 

@@ -255,7 +255,7 @@ def test_keys_that_nobody_observes_are_removed_by_a_flush(path):
         clock.now += 61
         models.flush()  # there is nothing to write, but two keys to remove
         assert models.keys() == [] and models.offset == 9
-        assert models.observe("k0", X[0], Y[0], 3) == 0.0  # it begins anew
+        assert models.observe("k0", X[0], Y[0], 3) == 0.0  # it begins again
     with KeyedModels(path, clock=clock) as models:
         assert models.keys() == ["k0"] and models["k0"].rounds == 1
 

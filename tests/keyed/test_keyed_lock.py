@@ -125,7 +125,7 @@ def test_a_child_is_told_to_open_the_store_anew_even_while_a_thread_has_it(path)
                 lambda: models.predict("new", X[0]),
                 lambda: models.observe("new", X[0], 1.0, 9),
             ):  # fmt: skip
-                with pytest.raises(StorageError, match="before a fork. Open it anew"):
+                with pytest.raises(StorageError, match="before a fork. Open it again"):
                     call()
 
         try:

@@ -88,7 +88,7 @@ def test_every_round_of_the_kernel_is_that_of_the_definition(n, information, del
     # down to 1e-9 of it: its digits may differ by 2e-16 / 1e-9 (measured: 2e-8).
     rtol = 1e-9 if n < 8 else 1e-7
     state = assert_every_round_agrees(learner, stream(900, n, shock=60), rtol)
-    # It has restarted: 640 rounds after the shock errors are counted anew.
+    # It has restarted: 640 rounds after the shock errors are counted again.
     assert 0 < state.packed[layout.CORRECTION_COUNT] < state.packed[layout.ROUNDS] - 500
 
 

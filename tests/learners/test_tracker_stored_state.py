@@ -85,7 +85,7 @@ def shocked_run(kind, rounds):
 def test_a_run_that_is_stored_goes_on_to_the_last_bit_after_a_shock(kind, rounds, cuts):
     block, learner, whole, trace = shocked_run(kind, rounds)
     learnt = (block.weight > 0).sum() if block.weight is not None else rounds
-    assert whole.packed[layout.CORRECTION_COUNT] < learnt - 300  # it began anew
+    assert whole.packed[layout.CORRECTION_COUNT] < learnt - 300  # it began again
     state, forecasts = run_in_pieces(learner, block, cuts)
     assert forecasts.tobytes() == trace.prediction.tobytes()
     require_same_numbers(state.packed, whole.packed, 3)

@@ -97,7 +97,7 @@ GOLDEN_LEARNER = DiscountedGradient(
 
 
 def golden():
-    """The model that format-1.thalweg holds, made anew."""
+    """The model that format-1.thalweg holds, made again."""
     theta, discounted_count = np.array([0.1, -0.2, 0.3]), 8.995737794157709
     state = GOLDEN_LEARNER.init(theta)._replace(discounted_count=discounted_count)
     extra = {"rounds": 30, "intercept": True, "limit": float("inf")}

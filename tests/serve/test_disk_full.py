@@ -43,7 +43,7 @@ def test_a_full_disk_is_a_507_and_the_same_request_is_learnt_later(tmp_path, is_
             full = await send(1)
             assert full.status_code == 507
             assert "full" in full.json()["error"]
-            # The file was opened anew, and what was on the disk is there.
+            # The file was opened again, and what was on the disk is there.
             listed = (await client.get("/v1/models")).json()["keys"]
             assert listed == sorted(row["key"] for row in batches[0])
             predicted = await client.post("/v1/models/0-0/predict", json={"x": [1, 2]})

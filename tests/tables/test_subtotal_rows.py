@@ -37,9 +37,7 @@ def read(path, given, **settings):
 @pytest.mark.parametrize(
     ("word", "form"), [("Total {}", "{:%b %Y}"), ("Summe", "{:%d.%m.%Y}")]
 )
-def test_totals_between_rows_are_passed_over(
-    tmp_path, monkeypatch, cut, parts, word, form
-):
+def test_totals_between_rows_are_skipped(tmp_path, monkeypatch, cut, parts, word, form):
     given = lines(word, form)
     whole = read(tmp_path / "x.csv", given)[2]
     assert whole[0].startswith("Row 13 (line 14) of x.csv is skipped as a summary")

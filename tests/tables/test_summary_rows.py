@@ -32,7 +32,7 @@ DAY_TEXTS = [str(day) for day in DAYS]
     ["Total", "SUMME", "Gesamt:", "Insgesamt", "Grand total", "Somme", "Total 2024",
      "Totale", "Mittelwert", "sum", "Sub-total"],
 )  # fmt: skip
-def test_a_total_in_a_column_of_times_is_passed_over(tmp_path, word):
+def test_a_total_in_a_column_of_times_is_skipped(tmp_path, word):
     found, notes = read(tmp_path / "x.csv", [HEADER, *ROWS, f"{word},450,\n"])
     assert found == DAY_TEXTS
     assert notes == (
@@ -51,7 +51,7 @@ def test_several_summaries_and_blank_rows_are_skipped(tmp_path):
     assert notes[2] == "3 rows at the end of x.csv have no value and are skipped."
 
 
-def test_a_total_in_a_column_of_numbers_or_without_a_time_is_passed_over(tmp_path):
+def test_a_total_in_a_column_of_numbers_or_without_a_time_is_skipped(tmp_path):
     years = [f"{2000 + k},{k},a\n" for k in range(9)]
     found, (note,) = read(tmp_path / "y.csv", ["year,y,z\n", *years, "Total,36,\n"])
     assert len(found) == 9 and "other rows have numbers there" in note
@@ -87,7 +87,7 @@ def test_a_column_that_says_total_in_all_rows_is_one_of_the_table(tmp_path):
     assert len(found) == 30 + len(totals) and notes == ()
 
 
-def test_a_footnote_is_passed_over(tmp_path):
+def test_a_footnote_is_skipped(tmp_path):
     end = ["Total,450,\n", ",,\n", "Source: the shops,,\n", "* estimated,,\n"]
     found, notes = read(tmp_path / "x.csv", [HEADER, *ROWS, *end])
     assert found == DAY_TEXTS and len(notes) == 4

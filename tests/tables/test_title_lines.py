@@ -30,7 +30,7 @@ def opened(path, lines, **settings):
         ['"Sales, all shops"', "2024-01-05"],
     ],
 )
-def test_titles_are_passed_over(tmp_path, titles):
+def test_titles_are_skipped(tmp_path, titles):
     opened(tmp_path / "sales.csv", [*titles, HEADER, *ROWS])
     with read_table(tmp_path / "sales.csv") as table:
         chunk = next(table.chunks())
@@ -88,7 +88,7 @@ def test_a_first_row_of_another_width_points_to_the_header(tmp_path):
         next(table.chunks())
 
 
-def test_titles_of_a_workbook_are_passed_over(tmp_path):
+def test_titles_of_a_workbook_are_skipped(tmp_path):
     workbook = Workbook()
     for row in (["Sales 2024"], [], ["date", "units"], ["2024-01-01", 3], ["x", 4]):
         workbook.active.append(row)

@@ -21,7 +21,7 @@ def read(path, lines):
 @pytest.mark.parametrize(
     "units", [",kW,°C\n", "UTC,kW,degC\n", "yyyy-mm-dd,[kW],-\n", ",MW,\n"]
 )
-def test_a_row_of_units_is_passed_over(tmp_path, units):
+def test_a_row_of_units_is_skipped(tmp_path, units):
     chunk, (note,) = read(tmp_path / "x.csv", [HEADER, units, *ROWS])
     assert chunk.numbers("load").tolist() == [3.5, 4.5, 5]
     assert (chunk.first_row, chunk.line_of(0)) == (0, 3)
@@ -29,7 +29,7 @@ def test_a_row_of_units_is_passed_over(tmp_path, units):
     assert note.startswith("The first row (line 2) of x.csv is skipped: text such")
 
 
-def test_names_in_several_rows_are_passed_over(tmp_path):
+def test_names_in_several_rows_are_skipped(tmp_path):
     lines = ["Price,Close,High\n", "Ticker,AAPL,AAPL\n", "Date,,\n", *ROWS]
     chunk, (note,) = read(tmp_path / "x.csv", lines)
     assert chunk.numbers("Close").tolist() == [3.5, 4.5, 5]

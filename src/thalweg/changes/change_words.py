@@ -2,7 +2,7 @@
 
 An alarm is raised a few rows after the change. Its levels occurred: they are medians of
 those rows, and of rows before them or of the same hours a week before. The part by
-which a level rose is told as exactly as that allows: about 20 %, not 22 %.
+which a level rose is given as exactly as that allows: about 20 %, not 22 %.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ ALARM_VALUES = layout.ALARM_FIELDS
 of rows."""
 LISTED_FIELDS = layout.ALARM_FIELDS + 1
 MIN_LEVEL_RATIO = 3.0
-"""A level can fall by a percentage if it is at least so many standard deviations of its
-noise away from 0."""
+"""Minimum level, in standard deviations of its noise, of which a fall is given in
+percent."""
 MAX_PERCENT = 2.0
 """From this ratio on a rise is given in times, not in percent."""
 MAX_TIMES, MIN_TIMES_ERROR = 1000.0, 0.05
-"""Greater ratios say no more than the two levels do; one that is known less exactly, as
-a part of itself, is "about" so much."""
+"""Limit of ratios, as greater ones say no more than the two levels do; and the relative
+uncertainty from which on a ratio is "about" its value."""
 NOTHING = 1e-9
 """Numbers below this part of others in the same sentence are rounding errors of 0."""
 FEW_VALUES = 10
-"""A level is told as that of its first rows if it is a mean of fewer values."""
+"""Number of values below which a level is given as that of its first rows."""
 SLIGHT_PERCENT, SLIGHT_VARIANCE = 1.0, (0.8, 1.25)
 """A smaller change of the level, or ratio of variances, is called slight: it was seen
 because many rows agree, or is larger than the first rows show."""
@@ -90,7 +90,7 @@ def _level_text(record: FloatArray) -> str:
         first = f"{_first_rows(record)}, " if values < FEW_VALUES else ""
         return f"level {verb}{first or ' '}{between}"
     ratio = after / before
-    # Both levels are medians of about so many values, each with the noise before.
+    # Both levels are medians of about as many values, each with the noise before.
     uncertainty = ratio * noise / before * (2 / values) ** 0.5
     if ratio >= MAX_PERCENT:
         if uncertainty < MIN_TIMES_ERROR * ratio:

@@ -41,9 +41,9 @@ def compare(
     methods: the last value, that of a season ago, the mean of the same hour, drift.
     Regret, the loss beyond that of hindsight, is measured against the best fixed point,
     the best moving path and on the worst interval, with the bounds that theory has for
-    targets that are known at once. With --delay every learner gets a target so many
-    rows late, simple methods too; rows that lack a number are left out before, and do
-    not count.
+    targets that are known at once. With --delay every learner gets a target that
+    number of rows late, simple methods too; rows that lack a number are left out
+    before, and do not count.
 
         thalweg compare stream.csv --target y
         thalweg compare power.parquet -t load --lags 1,24 --rows 5000

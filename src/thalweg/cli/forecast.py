@@ -67,7 +67,7 @@ def forecast(
         Path | None,
         typer.Option(
             help="Model to resume with new rows, to the last bit; its options need not "
-            "be repeated. Rows up to the last time that it has seen are passed over.",
+            "be repeated. Rows up to the last time that it has seen are skipped.",
             rich_help_panel="Resuming", metavar="FILE",
         ),
     ] = None,

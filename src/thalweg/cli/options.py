@@ -170,7 +170,7 @@ OnError = Annotated[
     str | None,
     typer.Option(
         help="What to do about a malformed line: stop (the default for files), or "
-        "skip: report it, count it and pass over it (the default for pipes).",
+        "skip: report it, count it and leave it out (the default for pipes).",
         rich_help_panel=COLUMNS, metavar="ACTION",
     ),
 ]  # fmt: skip

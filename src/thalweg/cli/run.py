@@ -71,7 +71,7 @@ def run(
             help="Whether SOURCE holds the rows after those the model has seen (the "
             "default for standard input) or starts with them (the default for files). "
             "A header comes first either way. Rows at the start that are no later than "
-            "the last one seen are passed over.",
+            "the last one seen are skipped.",
             rich_help_panel=RESUME,
         ),
     ] = None,

@@ -183,7 +183,7 @@ class ClassBaselines(Component):
 
 
 LAST_ROWS = 200
-"""So many of the last rows are kept one by one."""
+"""Number of the last rows that are kept one by one."""
 CURVES = 8
 """Classes, the first ones, whose shares are followed over the rows."""
 

@@ -152,16 +152,16 @@ NOTES = (
     "Every learner but the Tracker and the simple baselines was given features and "
     "target standardised with the mean and deviation of all rounds, known beforehand, "
     "and a constant feature; the Tracker got the raw numbers.",
-    "The paper's mixture and the rivals were also told the number of rounds, and "
-    "constants of the loss on a ball that holds the comparators, as their theorems "
-    "ask.",
+    "The paper's mixture and the rivals also knew the number of rounds, and constants "
+    "of the loss on a ball that holds the comparators, as their theorems ask.",
     "Losses and regrets are sums of half squared errors over all rounds, in units of "
     "the target's variance. The moving comparator is the best path in hindsight that "
     "moves as far as the best fixed point lies from zero.",
 )
 REGRET, FRONTIER = "regret", "the frontier"
 MAX_DEVIATIONS = 1e4
-"""A learner with a forecast so many deviations off has diverged and is left out."""
+"""Limit of a forecast's error, in deviations: beyond it a learner has diverged, and is
+left out."""
 MEASURED_ROLES = ("tracker", "fixed", "paper", "persistence")
 """Regret is measured of the best learner of each of these roles."""
 Announce = Callable[[str], None]

@@ -30,7 +30,7 @@ from thalweg.types import FloatArray
 MIN_ORIGINS = 10
 """Minimum number of past forecasts whose errors say how good the next ones are."""
 MAX_SHORTFALL = 0.05
-"""Share of values by which bands may miss their aim before a reader is told."""
+"""Limit of the share of values by which bands miss their aim without a note."""
 
 
 class MethodErrors(NamedTuple):
@@ -278,7 +278,7 @@ def _tail_times(run: ForecastRun) -> Any:
 
 
 def _past_forecast(run: ForecastRun) -> PastForecast | None:
-    """What was forecast from the first of the last H rows, if there were so many."""
+    """What was forecast from the first of the last H rows, if there were H rows."""
     scores = run.scores
     if (
         scores.horizon == 1

@@ -58,7 +58,7 @@ class ForecastRun(Component):
     """Learns the rows of one series, and scores what it forecast from each of them.
 
     Rows may come in any pieces, the first of which has 24, which show the grid of
-    times, if there are so many. Features that are missing are filled with their mean so
+    times, if there are as many. Features that are missing are filled with their mean so
     far.
     """
 

@@ -9,7 +9,7 @@ YEAR_ROWS = {1: ("month", 12), 3: ("quarter", 4)}
 
 
 def ago_words(grid: TimeGrid | None, period: int) -> str:
-    """The value so many rows ago: "the same hour yesterday"."""
+    """The value ``period`` rows ago: "the same hour yesterday"."""
     words = None if grid is None else _ago(grid, period)
     return words or f"the value {period:,} rows ago"
 
@@ -55,7 +55,7 @@ def _position(grid: TimeGrid, period: int) -> str | None:
 
 
 def _length(grid: TimeGrid, period: int) -> int:
-    """How long so many rows are, in nanoseconds."""
+    """How long ``period`` rows are, in nanoseconds."""
     if not grid.weekdays:
         return grid.step * period
     return period * WEEK // count_weekdays(grid.weekdays)

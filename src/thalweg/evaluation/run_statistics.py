@@ -118,7 +118,7 @@ class TrackerTrace(Component):
 
 
 LAST_ROUNDS = 200
-"""So many of the last rounds are kept one by one."""
+"""Number of the last rounds that are kept one by one."""
 TRACKER = LearnerInfo("Tracker", "tracker")
 LEARNERS = (
     TRACKER,

@@ -51,7 +51,7 @@ from thalweg.models.model_lock import ModelLock
 from thalweg.types import FloatArray, Interval
 
 MAX_HORIZON = 4_000
-"""Limit of the number of steps: a state of so many takes 150 MB, and its size grows
+"""Limit of the number of steps: such a state takes 150 MB, and its size grows
 with their square."""
 
 

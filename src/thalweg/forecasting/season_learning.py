@@ -43,7 +43,7 @@ class SeasonLearning(NamedTuple):
     known: Any
 
     def require_possible_size(self, given: int) -> None:
-        """Raise where a state with so many covariates would be too large."""
+        """Raise where a state with this number of covariates would be too large."""
         flags = (False,) * given
         sizes = ForecasterSettings(self.horizon, self.lags, given, flags)
         size = 8 * state_size(sizes, Seasons())

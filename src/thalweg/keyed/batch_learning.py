@@ -57,7 +57,7 @@ class Groups(NamedTuple):
     numbers: IntArray  # (T,) which of the keys each row has
 
     def rows_of(self, k: int, first: int = 0) -> list[int]:
-        """The rows of a key, without the ``first`` so many."""
+        """The rows of a key from row ``first`` on."""
         rows = self.rows[self.starts[k] + first : self.starts[k + 1]]
         return rows.tolist()  # type: ignore[no-any-return]
 

@@ -309,7 +309,7 @@ class KeyedCache:
         ]
 
     def _make_room(self, size: int) -> None:
-        """Evict models, least recently used first, where so many bytes lack room."""
+        """Evict models, least recently used first, where ``size`` bytes lack room."""
         if self._bytes + size <= self._memory or not self.models:
             return
         room, victims = KEPT_SHARE * self._memory - self._bytes - size, []

@@ -339,7 +339,7 @@ class KeyedModels:
     def _check_open(self) -> None:
         self._store.check_process()
         if self._file_lock is None:
-            raise StorageError(f"{self.path} was closed. Open it anew.")
+            raise StorageError(f"{self.path} was closed. Open it again.")
 
     def _check_key(self, key: object) -> None:
         self._check_open()

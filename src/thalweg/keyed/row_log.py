@@ -206,7 +206,7 @@ class RowLog:
         self._buffered_bytes += segment.x.nbytes + 32 * len(segment.y)
 
     def overdue_keys(self, size: int) -> list[str]:
-        """The keys whose states must be written before so many bytes find room."""
+        """The keys whose states must be written before ``size`` bytes find room."""
         excess = self._total + size - MAX_LOG_BYTES
         if excess <= 0:
             return []

@@ -129,7 +129,7 @@ class KeyedStore:
     def check_process(self) -> None:
         """Raise in a forked child: two processes on one connection damage the file."""
         if not self.is_own():
-            raise StorageError(f"{self.path} was opened before a fork. Open it anew.")
+            raise StorageError(f"{self.path} was opened before a fork. Open it again.")
 
     def read_settings(self) -> bytes:
         """The settings that were given when the file was made."""

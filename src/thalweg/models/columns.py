@@ -33,7 +33,7 @@ class ColumnsRecord(NamedTuple):
 
 
 class RowReader:
-    """Reads dicts of so many numbers by name, several times as fast as a list does."""
+    """Reads dicts of numbers by name, several times as fast as a list does."""
 
     __slots__ = ("_get", "_pack", "_size")
 

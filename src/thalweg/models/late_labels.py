@@ -5,7 +5,7 @@ Also known as: delayed feedback, verification latency, ask-and-tell.
 Most learners learn a label when it comes, as an ``update`` at that time, in the order
 in which labels come. A Tracker with a delay of d learns in the order of rows, as its
 runs do: the label of a row is *due* when the row d after it has been asked for, and
-until then labels that are told wait in the line (models/waiting_rows.py). A row is
+until then known labels wait in the line (models/waiting_rows.py). A row is
 played, which adds it to the Tracker's own ring of rounds that wait for labels and
 learns the oldest of them, as soon as that one's label is known. The line waits for a
 label that is later than its delay until that of a later row is known and due: then the

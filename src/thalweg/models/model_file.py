@@ -49,7 +49,7 @@ OTHER_KINDS = {
 
 LARGEST = MAX_MAGNITUDE[np.dtype(np.float64)]
 
-# Rules of files, of models with so many ``features``; None: before the first round.
+# Rules of files, of models with ``features``; None: before the first round.
 MAX_WAITING = ModelSettings._field_defaults["max_waiting"]
 ACCEPTING = Condition(
     "(imputer is not None) == accepts_missing", "None where missing values are refused"

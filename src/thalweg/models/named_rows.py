@@ -1,4 +1,4 @@
-"""Rows with names: data frames, Series and dicts are told from arrays, and read.
+"""Rows with names: data frames, Series and dicts are recognised, and read.
 
 Whatever needs tables is in columns.py and is loaded with the first such rows.
 """

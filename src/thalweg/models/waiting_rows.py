@@ -18,7 +18,7 @@ from thalweg.rules import Array, Condition, Count, Number
 from thalweg.types import FloatArray, Interval
 
 Key = str | int
-"""The key under which the label of a waiting row is told."""
+"""The key under which the label of a waiting row is given."""
 
 
 class Ticket(NamedTuple):
@@ -33,7 +33,7 @@ class TicketCounts(NamedTuple):
     """Numbers of the rows that a model was asked for."""
 
     asked: int
-    answered: int  # their labels were told
+    answered: int  # their labels were given
     given_up: int  # their labels will not come, or too many rows waited
     waiting: int  # their labels are still to come
 
@@ -55,7 +55,7 @@ class WaitingRow:
     ) -> None:  # fmt: skip
         self.key, self.number = key, number  # of rows that were asked for before
         self.x = x  # (n,) features, without a constant one
-        self.label, self.weight = label, weight  # None and 0: not told, or given up
+        self.label, self.weight = label, weight  # None and 0: not known, or given up
 
 
 class Change(NamedTuple):
@@ -100,11 +100,11 @@ class WaitingRowsState(NamedTuple):
     numbers: Annotated[FloatArray, Array((W,), 0.0, "asked - 1.0", whole=True), IN_LINE]
     # (w, n) features, without a constant one
     x: Annotated[FloatArray, FEATURES]
-    # (w,) 1, or 0: told or given up, and not due yet
+    # (w,) 1, or 0: known or given up, and not due yet
     is_waiting: Annotated[
         FloatArray, Array((W,), 0.0, 1.0, whole=True), ALL_WAIT, DISTINCT
     ]
-    # (w,) or (w, k); NaN: not told
+    # (w,) or (w, k); NaN: not known
     labels: Annotated[FloatArray, LABELS, NOT_WAITING]
     weights: Annotated[FloatArray, Array((W,), 0.0, LARGEST), FINITE_SQUARES]  # (w,)
     next_number: Annotated[int, Count("asked")]
@@ -147,7 +147,7 @@ class WaitingRows:
 
     def __init__(self, delay: int = 0) -> None:
         self.delay = delay
-        # The rows whose labels are neither told nor given up, in the order asked for.
+        # The rows whose labels are neither known nor given up, in the order asked for.
         self.rows: dict[Key, WaitingRow] = {}
         self.line: deque[WaitingRow] = deque()
         self.next_number = 0  # of the first row in the line that was not played yet
@@ -203,7 +203,7 @@ class WaitingRows:
         )
 
     def is_waiting(self, row: WaitingRow) -> bool:
-        """Whether the label of a row is neither told nor given up."""
+        """Whether the label of a row is neither known nor given up."""
         return self.rows.get(row.key) is row
 
     def join(self, key: Key, x: FloatArray) -> None:

@@ -90,7 +90,7 @@ def _attribute_snapshot(attribute: Any) -> Any:
 
 @dataclass(frozen=True)
 class StateOf(ValueRule):
-    """A state of ``learner`` with so many features, of float64."""
+    """A state of ``learner`` with ``n`` features, of float64."""
 
     learner: Any  # a Learner, or an expression of one, as is the number
     features: Any

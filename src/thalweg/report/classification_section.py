@@ -109,7 +109,7 @@ def _common_tile(study: ClassificationStudy) -> Tile:
     rows = [sum(row) for row in study.confusion]
     most = max(range(len(rows)), key=rows.__getitem__)
     share = format_percent(rows[most] / max(sum(rows), 1))
-    text = f"The most frequent of {len(rows)} classes came in so many of the rows."
+    text = f"The most frequent of {len(rows)} classes, by its share of the rows."
     return Tile("Most frequent", f"{study.classes[most]}, {share}", text)
 
 

@@ -19,7 +19,7 @@ NO_SCORE = "No row was scored yet, so that nothing can be said."
 CLOSE = 0.02
 """Errors that differ by no more than this part are called equal."""
 MIN_DIFFERENCE = 0.03
-"""Ratios of typical and of squared errors that differ by less are not both told."""
+"""Minimum difference of the ratios of typical and of squared errors to give both."""
 HALF = (0.47, 0.53)
 """Ratios that are called half."""
 

@@ -128,7 +128,7 @@ def _comparison(result: ForecastResult) -> str:
         return "Too few rows for a backtest: no error is known."
     if result.has_few_origins:
         return (
-            f"How good that is cannot be told: only {_origins_text(result)} could be "
+            f"How good that is is not known: only {_origins_text(result)} could be "
             f"compared with what came, too few to compare methods."
         )
     best = result.naive[0]

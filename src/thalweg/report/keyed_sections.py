@@ -208,7 +208,7 @@ def overview_section(
     scored = ratios[np.isfinite(ratios)]
     rows = count_of(sum(result.rows for result in results), "row")
     names = " and ".join(map(repr, columns))
-    text = f"Told apart by {names}, with {rows} in all."
+    text = f"Distinguished by {names}, with {rows} in all."
     tiles = [Tile("Series", format_count(len(results)), text)]
     headline = (
         f"{len(results):,} series were forecast. None has enough rows to tell how good "

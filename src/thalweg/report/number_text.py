@@ -14,7 +14,7 @@ from thalweg.types import FloatArray
 
 LARGE_UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 MAX_PLAIN, MIN_PLAIN = 1e15, 1e-5
-"""Beyond these a number has an exponent, as nobody counts so many zeros."""
+"""Limits of numbers without an exponent, as nobody counts that many zeros."""
 TABLE_DIGITS, BAND_DIGITS = 4, 3
 """Digits of an error in a table, and of the width of a band."""
 PLAIN_VALUES = (1e-6, 1e12)
@@ -24,7 +24,7 @@ MAX_RATIO = 100.0
 
 
 def format_number(value: float, digits: int = 3) -> str:
-    """The value rounded to so many significant digits, with separators.
+    """The value rounded to ``digits`` significant digits, with separators.
 
     Millions and above are named, as in "12.3 million".
     """

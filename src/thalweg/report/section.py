@@ -96,12 +96,12 @@ class ResultTable:
 
 
 def first_rows(count: int, limit: int) -> tuple[int, ...]:
-    """For ``short``: so many rows from the start, where there are more."""
+    """For ``short``: the first ``limit`` rows, where there are more."""
     return tuple(range(limit)) if count > limit else ()
 
 
 def best_and_worst(count: int, each: int) -> tuple[int, ...]:
-    """For ``short``: so many rows from both ends of a ranking, where there are more."""
+    """For ``short``: ``each`` rows from both ends of a ranking that is longer."""
     ends = (*range(each), *range(count - each, count))
     return ends if count > 2 * each else ()
 

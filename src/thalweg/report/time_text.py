@@ -16,12 +16,12 @@ PeriodUnit = Literal["month", "quarter", "year"]
 PERIOD_FORMATS = {"month": "%Y-%m", "quarter": "%Y-Q%q", "year": "%Y"}
 """How times are written where rows are months, quarters or years."""
 MIN_PERIODS = 3
-"""Times from which it is told whether rows are months."""
+"""Minimum number of times that show whether rows are months."""
 DAY = 86_400.0
 MAX_BACK = 7200.0, 0.1
-"""By so many seconds, and so much of the span of all, times may go back on an axis of
-times: clocks do where summer time ends, and a row may come a little late. Beyond that
-rows are in another order than their times, and stand at their numbers."""
+"""Limits, in seconds and as a part of the span of all, by which times may go back on an
+axis of times: clocks do where summer time ends, and a row may come a little late.
+Beyond that rows are in another order than their times, and stand at their numbers."""
 _MONTHS_OF: dict[PeriodUnit, int] = {"month": 1, "quarter": 3, "year": 12}
 
 

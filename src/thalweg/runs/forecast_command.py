@@ -56,7 +56,7 @@ from thalweg.tables.scanned_columns import NO_TIME, ScanOptions
 from thalweg.tables.time_parts import split_joined
 
 SECTIONS_EACH = 3
-"""Keys with a section of their own: so many of the best, the middle and the worst."""
+"""Number of keys with a section of their own: of the best, the middle, the worst."""
 
 
 def write_forecasts(

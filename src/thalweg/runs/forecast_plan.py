@@ -34,7 +34,7 @@ LONGEST_DEFAULT = 1440
 ROWS_PER_STEP = 4
 """A default horizon is at most this part of the longest series, for a backtest."""
 FEW_VALUES = 5
-"""Of so many values at most little more than the last one can be forecast."""
+"""Number of values up to which little more than the last one can be forecast."""
 MIN_VALUES = 2
 """Minimum known targets of a series."""
 USUAL_SEASONS = Seasons(24, 168)

@@ -44,11 +44,11 @@ class PendingRows:
         self.run = run
         self.rows = 0  # of the table, given so far
         self.earlier_rows = run.rows  # learnt before this command
-        self.passed_over = 0  # rows given that were among those
+        self.repeated_count = 0  # rows given that were among those
         self._pending: list[TimedRows] = []
         self._count = 0
         self._skips_seen = skips_seen  # those up to the last time that was learnt
-        self._skipped_rows = skipped_rows  # or so many, where there are no times
+        self._skipped_rows = skipped_rows  # or their number, where there are no times
 
     def push(self, rows: TimedRows) -> None:
         """Take the next rows."""
@@ -101,7 +101,7 @@ class PendingRows:
             is_later = np.arange(len(rows)) >= self._skipped_rows
             self._skipped_rows -= int((~is_later).sum())
         first = int(is_later.argmax()) if is_later.any() else len(rows)
-        self.passed_over += first
+        self.repeated_count += first
         self._skips_seen = first == len(rows)
         return rows.take(slice(first, None))
 
@@ -133,7 +133,7 @@ class ForecastSession:
         self.plan, self.models = plan, models
         self.source = source  # the name of the table
         self.earlier_rows = 0  # learnt before, of the series that have rows now
-        self.new_rows = self.passed_over = 0  # of the table
+        self.new_rows = self.repeated_count = 0  # of the table
         self.columns: ScannedColumns = plan.columns
         self.results: dict[Key, ForecastResult] = {}
         self.too_short: list[Key] = []
@@ -206,7 +206,7 @@ class ForecastSession:
         self._unsaved[key] = run
         self.earlier_rows += series.earlier_rows
         self.new_rows += run.rows - series.earlier_rows
-        self.passed_over += series.passed_over
+        self.repeated_count += series.repeated_count
         if not is_stopped:
             self.results[key] = self._result(key, run, future)
         if len(self._unsaved) >= SAVED_TOGETHER:
@@ -253,8 +253,8 @@ class ForecastSession:
             return [f"No new row in {source}: the model has learnt {before:,} before."]
         rows, were = ("1 new row", "was") if new == 1 else (f"{new:,} new rows", "were")
         notes = [f"{rows} of {source} {were} learnt, after {before:,} before."]
-        if self.passed_over:
-            notes.append(repeated_sentence(self.passed_over, source))
+        if self.repeated_count:
+            notes.append(repeated_sentence(self.repeated_count, source))
         return notes
 
     def _short_notes(self) -> list[str]:

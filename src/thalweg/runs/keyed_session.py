@@ -205,8 +205,8 @@ class KeyedSession:
     def notes(self, is_echoed: bool = False) -> tuple[str, ...]:
         """Sentences about what was decided of the columns.
 
-        ``is_echoed``: classes were told with the first predictions, and rows that lack
-        a number are asked for.
+        ``is_echoed``: classes were printed with the first predictions, and rows that
+        lack a number are asked for.
         """
         sessions = self.sessions.values()
         ordered = (s for s in sessions if not s.encoder.state.clock.backward_row)

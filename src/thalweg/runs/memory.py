@@ -21,7 +21,7 @@ MEMORY_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current")
 
 
 def require_memory(source: str, features: int, delay: int, targets: int) -> None:
-    """Raise unless Trackers of so many features and targets fit in the free memory."""
+    """Raise unless Trackers of these features and targets fit in the free memory."""
     free = free_memory()
     if free is None or _run_bytes(features, delay, targets) <= free:
         return
@@ -42,7 +42,7 @@ def require_memory(source: str, features: int, delay: int, targets: int) -> None
 def require_class_memory(
     source: str, features: int, classes: Sequence[ClassLabels]
 ) -> None:
-    """Raise unless logistic Trackers of so many features fit in the free memory."""
+    """Raise unless logistic Trackers of this number of features fit in free memory."""
     free, needed = free_memory(), _class_bytes(features, classes)
     if free is None or needed <= free:
         return

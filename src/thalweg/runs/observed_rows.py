@@ -78,7 +78,7 @@ def add_alarms(study: Study, detector: TimedChangeDetector, encoder: Encoder) ->
 
 
 def _time_texts(time: Any, rows: int) -> TimeTexts | None:
-    """The texts of times, blank for the first ones of so many rows that have none."""
+    """The texts of times, blank for the first ones that have none."""
     if time is None:
         return None
     missing = rows - len(time)

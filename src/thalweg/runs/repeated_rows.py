@@ -1,7 +1,7 @@
 """Rows at the start of a source that the sources before it have had already.
 
 A run that goes on with ``--next`` expects rows after those it has learnt. A file that
-grew begins with them all the same; by their times they are found and passed over. What
+grew begins with them all the same; they are found by their times and skipped. What
 decides is the encoder before the first row of the source, so that a run that was
 stopped within it finds the same rows.
 """
@@ -86,13 +86,13 @@ class RepeatedRows(RowFilter):
 
 
 def repeated_sentence(count: int, source: str, latest: Any = None) -> str:
-    """A sentence that says how many rows were passed over."""
+    """A sentence that says how many rows were skipped."""
     rows = "1 row" if count == 1 else f"{count:,} rows"
     are, were = ("is", "was") if count == 1 else ("are", "were")
     when = "" if latest is None else f" ({format_times(latest)[0]})"
     return (
         f"{rows} at the start of {source} {are} no later than the last row that was "
-        f"learnt before{when} and {were} passed over."
+        f"learnt before{when} and {were} skipped."
     )
 
 

@@ -136,8 +136,8 @@ class SourceDigest:
             raise StreamError(
                 f"{source} has changed since the run saw its first {rows:,} rows: "
                 f"{_difference(left, now, rows)}. Bring back the rows as they were, or "
-                f"start anew, without --resume. If all rows come after those seen, say "
-                f"--next."
+                f"start again, without --resume. If all rows come after those seen, "
+                f"use --next."
             )
         self._encoder = self._left = None
 

@@ -168,7 +168,7 @@ def _finish(settings: RunSettings, loop: RunLoop, notes: tuple[str, ...]) -> int
         loop.run(stop, bar)
     seconds, is_stopped = stopwatch.seconds(), stop.number is not None
     forecast = None if is_stopped else loop.forecast
-    told = (*session.notes(loop.echo), *loop.notes())
+    found = (*session.notes(loop.echo), *loop.notes())
     shown = (*notes, *session.notes(), *loop.notes())
     results = RunResults(session, loop.table.name, shown)
     console = stderr_console() if loop.echo else stdout_console()
@@ -180,8 +180,8 @@ def _finish(settings: RunSettings, loop: RunLoop, notes: tuple[str, ...]) -> int
         saved += results.save(folder)
     if not outputs.json:
         _show(console, loop, results, seconds)
-        print_notes(told)
-    content = _as_json(loop, results, seconds) | {"notes": [*notes, *told]}
+        print_notes(found)
+    content = _as_json(loop, results, seconds) | {"notes": [*notes, *found]}
     if forecast is not None:
         saved += forecast.saved
         content["forecast"] = forecast.as_json()
@@ -239,7 +239,7 @@ def _no_score_sentence(session: KeyedSession) -> str:
     return (
         f"Too few rows to score: there are {known:,} {values} of the target, and the "
         f"first {labels} only warm up. The rows are predicted and the model is saved, "
-        f"to go on with more rows (--resume); errors are told from row {labels + 1} on."
+        f"to go on with more rows (--resume); errors begin at row {labels + 1}."
     )
 
 

@@ -25,8 +25,8 @@ from thalweg.tables.row_keys import Key, key_text
 FILE_SECONDS, LIVE_SECONDS = 5.0, 1.0
 """The least time between two checkpoints, of a file and of a pipe."""
 MIN_WORK_SHARE = 20
-"""Checkpoints are so many times as far apart as one takes: those of many keys are
-large."""
+"""Minimum time between two checkpoints, in the time that one takes: those of many keys
+are large."""
 
 
 class CheckpointSchedule:

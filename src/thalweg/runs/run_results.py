@@ -28,7 +28,7 @@ class RunResults:
     """What came of a run, of one series or of many; false where no row was scored.
 
     Many series have scores over all of them, and a section each on the page where they
-    are the best, the worst or in the middle. ``notes`` are told on the page.
+    are the best, the worst or in the middle. ``notes`` are shown on the page.
     """
 
     def __init__(self, session: KeyedSession, name: str, notes: Sequence[str]) -> None:

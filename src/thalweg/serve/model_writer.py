@@ -146,8 +146,8 @@ class ModelWriter:
                 self._answer(group, committed)
 
     def _next_group(self) -> list[ObserveRequest]:
-        """The next requests that are committed together: of so many rows, and models
-        of so many bytes to write, that other requests need not wait long."""
+        """The next requests that are committed together, limited in rows and in bytes
+        of models to write, so that other requests need not wait long."""
         group: list[ObserveRequest] = []
         rows = size = 0
         while self._queue:

@@ -1,4 +1,4 @@
-"""Targets that are classes: how they are told from numbers, and their numbering.
+"""Targets that are classes: what distinguishes them from numbers, and their numbering.
 
 A target is classified if its first known values, of at most ``LOOK_ROWS`` rows, are
 
@@ -34,7 +34,7 @@ BINARY_LABELS = (("0", "1"), ("false", "true"))
 MAX_CLASSES = 50
 """More are hardly classes but identifiers, and each one takes a model."""
 MIN_DISTINCT_ROWS, MAX_DISTINCT_SHARE = 20, 0.5
-"""Of so many known values at least, a larger share of different ones are no classes."""
+"""With as many known values or more, a larger share of different ones is no classes."""
 
 
 FEW_LABELS = Condition(
@@ -84,7 +84,7 @@ class ClassLabels(NamedTuple):
             raise StreamError(
                 f"{chunk.location(first)}: {self.target!r} is "
                 f"{labels[MAX_CLASSES]!r:.60}, one class more than the {MAX_CLASSES} "
-                f"that can be told apart. Predict another column, or put rare classes "
+                f"that can be predicted. Predict another column, or put rare classes "
                 f"together."
             )
         number_of = {label: float(number) for number, label in enumerate(labels)}
@@ -189,7 +189,7 @@ def _read_binary(chunk: Chunk, target: str) -> FloatArray:
         raise StreamError(
             f"{chunk.location(first)}: {target!r} is {float(numbers[first])!r}. Its "
             f"first rows hold 0 and 1 only, so that it is classified. To predict it "
-            f"as a number, start anew with --regress."
+            f"as a number, start again with --regress."
         )
     return numbers
 

@@ -37,12 +37,13 @@ MONTH_NAMES = re.compile(
 )
 """Names of columns whose whole numbers of six digits are months."""
 MIN_INCREASING_DAYS = 3
-"""So many whole numbers that increase are days, whatever their column is called; months
-too, if they are in more than one year, as 202401 to 202412 could be a counter."""
+"""Minimum number of increasing whole numbers that are taken for days, whatever their
+column is called; for months too, if they are in more than one year, as 202401 to
+202412 could be a counter."""
 MIN_TIME_ROWS = 20
-"""So many rows at least must be known for a few to be the exception."""
+"""Minimum number of known rows for a few to be the exception."""
 MAX_NON_TIMES, MAX_NON_TIME_SHARE = 5, 0.01
-"""Cells at most that are no times in a column otherwise of times; one always may be."""
+"""Limits of the cells that are no times in a column of times; one always may be."""
 _FIRST_DAY, _LAST_DAY = 18000101, 21991231
 _FIRST_MONTH, _LAST_MONTH = 180001, 219912
 

@@ -18,7 +18,8 @@ from thalweg.tables.timestamps import CALENDAR_FEATURES, YEAR_FEATURES, Timestam
 from thalweg.types import FloatArray
 
 MIN_CELLS, MAX_REPEAT_SHARE = 50, 0.01
-"""A column looks like identifiers if, of so many cells, no larger share repeats."""
+"""Minimum number of cells of a column of identifiers, and limit of the share of those
+that repeat an earlier one."""
 
 
 class OneHot(NamedTuple):

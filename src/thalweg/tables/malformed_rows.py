@@ -17,7 +17,7 @@ from thalweg.tables.schema import Schema
 from thalweg.tables.validation import read_categories, read_numbers, read_timestamps
 
 MAX_REPORTS = 20
-"""So many are reported one by one; later ones are counted."""
+"""Number of errors that are reported one by one; later ones are counted."""
 
 SKIP_HINT = "To skip such lines, say --on-error skip."
 

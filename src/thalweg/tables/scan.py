@@ -74,7 +74,7 @@ class Scan:
         if found is None or not self.is_key_found:
             return ()
         return (
-            f"The rows are {found.series:,} series, told apart by {found.names()}: "
+            f"The rows are {found.series:,} series, distinguished by {found.names()}: "
             f"taken as {found.option()}; --key none to treat them as one.",
         )
 

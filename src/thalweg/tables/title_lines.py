@@ -69,14 +69,14 @@ def _names_columns(cells: Cells) -> bool:
 
 
 def _are_rows(rows: Sequence[Cells], width: int) -> bool:
-    """Whether rows have so many cells, and the first one a number or a time."""
+    """Whether rows have ``width`` cells, and the first one a number or a time."""
     if not rows or len(rows[0]) != width or not any(map(_is_value, rows[0])):
         return False
     return sum(len(row) == width for row in rows) >= SHARE_OF_ROWS * len(rows)
 
 
 def _is_title(cells: Cells, width: int) -> bool:
-    """Whether a line above a header of so many cells is no row of a table."""
+    """Whether a line above a header of ``width`` cells is no row of a table."""
     return len(cells) < width or 2 * len(_filled_cells(cells)) <= width
 
 

@@ -1,4 +1,4 @@
-"""Analogues, written down plainly: every distance is computed anew from all values.
+"""Analogues, written down plainly: every distance is computed again from all values.
 
 The values are rounded to float32, in the unit and less the offset of the history, as
 the kernels store them.

@@ -1,6 +1,6 @@
 """The effects of features known in advance, written down slowly and plainly.
 
-All values are remembered, and regressions are solved anew by ``numpy.linalg``.
+All values are remembered, and regressions are solved again by ``numpy.linalg``.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """What the Forecaster's kernels compute, written down slowly and plainly.
 
-Everything is remembered from the first round on, and the regressions are solved anew by
-``numpy.linalg`` from all rounds, without rings, lanes, running sums or factors. The
+Everything is remembered from the first round on, and the regressions are solved again
+by ``numpy.linalg`` from all rounds, without rings, lanes, running sums or factors. The
 constants and the names of features are those of the kernels. The windows of errors are
 the Tracker's (thalweg/learners/tracker/definition.py), which has tests of its own.
 """

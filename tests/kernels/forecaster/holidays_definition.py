@@ -1,6 +1,6 @@
 """What holiday_effects.py computes, written down slowly and plainly.
 
-All days are remembered, and every number is computed anew from them, day by day.
+All days are remembered, and every number is computed again from them, day by day.
 """
 
 import numpy as np

@@ -11,7 +11,7 @@ from thalweg.kernels.forecaster.step_regressions import RIDGE
 
 
 class NonlinearRegression:
-    """One group of steps: all labels, solved anew now and then by ``numpy.linalg``."""
+    """One group of steps: all labels, solved again now and then by ``numpy.linalg``."""
 
     def __init__(self, steps):
         self.steps, self.rounds = steps, 0

@@ -1,4 +1,4 @@
-"""Analogues: rings that turn, histories that begin anew, sizes, damaged values."""
+"""Analogues: rings that turn, histories that begin again, sizes, damaged values."""
 
 import numpy as np
 import pytest

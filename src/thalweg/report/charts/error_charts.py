@@ -279,7 +279,7 @@ def display_bins(residuals: Histogram) -> tuple[FloatArray, FloatArray]:
 
 
 def absolute_quantile(residuals: Histogram, level: float) -> float:
-    """The size that so many of the errors stay below, to a sixteenth."""
+    """The size below which this share of the errors stays, to a sixteenth."""
     sizes = np.maximum(np.abs(residuals.edges[:-1]), np.abs(residuals.edges[1:]))
     order = np.argsort(sizes, kind="stable")
     share = np.cumsum(residuals.counts[order]) / residuals.counts.sum()

@@ -32,7 +32,7 @@ NAMES = FORECAST, OBSERVED, EARLIER = (
 MAX_HISTORY = 300
 """Values before the forecast that are drawn at most."""
 HISTORY_PER_STEP = 4
-"""So many times the horizon is drawn before it, if there is that much."""
+"""Number of rows drawn before the horizon, in horizons, if there are as many."""
 MIN_HISTORY = 60
 PADDING = 0.05
 """Space above and below values and bands, as a part of their range."""
