@@ -1,5 +1,7 @@
 """Codes for missing values, such as -999 and 9999, and markers of columns of many gaps.
 
+What becomes of a missing value is decided in imputer.py.
+
 A number is a candidate if it is made of nines (99, 999, 9999 and so on, also 99.9 and
 -99.99) or is one that programs write where a value is missing (-1e9, -32768, the
 largest number of 32 bits). A candidate is taken as missing if it lies far outside of
