@@ -44,11 +44,9 @@ def curvature(code, shape, p, y):
     """The second derivative φ″(p, y) by p."""
     if code == LOGISTIC:
         return sigmoid(p) * sigmoid(-p)
-    if code == SQUARED:
+    if code == SQUARED or (code == HUBER and abs(p - y) <= shape):
         return 1.0
-    if code != HUBER:
-        return math.nan
-    return 1.0 if abs(p - y) <= shape else 0.0
+    return 0.0 if code == HUBER else math.nan
 
 
 @kernel

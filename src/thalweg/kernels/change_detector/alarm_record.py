@@ -66,14 +66,10 @@ def record_alarm(s, w, statistic, onset, slope, record):
     if s.counters[layout.IS_LOGARITHMIC] > 0.0:
         before, after = math.exp(before), math.exp(after)
         spread_unit *= before
-    record[layout.ALARM_STATISTIC], record[layout.TREND_CHANGE] = (
-        statistic,
-        spread_unit * slope,
-    )
-    record[layout.LEVEL_BEFORE], record[layout.LEVEL_AFTER] = (
-        unit * before,
-        unit * after,
-    )
+    record[layout.ALARM_STATISTIC] = statistic
+    record[layout.TREND_CHANGE] = spread_unit * slope
+    record[layout.LEVEL_BEFORE] = unit * before
+    record[layout.LEVEL_AFTER] = unit * after
     record[layout.SPREAD_BEFORE] = spread_unit * error_scale(s, chosen_model(s))
     record[layout.SPREAD_AFTER] = spread_unit * spread_after(s, onset, end)
     if is_stuck(s, onset, end):

@@ -166,11 +166,9 @@ def has_jump_stayed(s, y, error, scale):
         elif c[layout.ROWS] + 2 - c[layout.JUMP_ROW] >= JUMP_ROWS:
             return True
     if c[layout.JUMP_ROW] == 0.0 and abs(error) > JUMP_LIMIT * scale:
-        c[layout.JUMP_ROW], c[layout.JUMP_BASE], c[layout.JUMP_SIZE] = (
-            c[layout.ROWS] + 1,
-            y - error,
-            error,
-        )
+        c[layout.JUMP_ROW] = c[layout.ROWS] + 1
+        c[layout.JUMP_BASE] = y - error
+        c[layout.JUMP_SIZE] = error
     return False
 
 

@@ -36,19 +36,14 @@ class Statistic(NamedTuple):
 
 
 STATISTICS = (
-    Statistic("level", False, 21.0),  # small shifts
-    Statistic("level", True, 21.0),
-    Statistic("level", False, 9.9),  # large shifts
-    Statistic("level", True, 9.9),
-    Statistic("variance", False, 18.0),
-    Statistic("variance", True, 20.0),
+    Statistic("level", False, 21.0), Statistic("level", True, 21.0),  # small shifts
+    Statistic("level", False, 9.9), Statistic("level", True, 9.9),  # large shifts
+    Statistic("variance", False, 18.0), Statistic("variance", True, 20.0),
     Statistic("relation", False, 30.0),  # each column's, up and then down
-)
+)  # fmt: skip
 """The last line is that of statistic ``OWN_STATISTICS`` and of all after it."""
-(
-    SMALL_UP, SMALL_DOWN, LARGE_UP, LARGE_DOWN, VARIANCE_UP, VARIANCE_DOWN,
-    OWN_STATISTICS,
-) = range(len(STATISTICS))  # fmt: skip
+SMALL_UP, SMALL_DOWN, LARGE_UP, LARGE_DOWN, VARIANCE_UP, VARIANCE_DOWN = range(6)
+OWN_STATISTICS = len(STATISTICS) - 1
 # The columns of the table, for kernels.
 IS_LEVEL = np.array([one.kind == "level" for one in STATISTICS])
 IS_VARIANCE = np.array([one.kind == "variance" for one in STATISTICS])

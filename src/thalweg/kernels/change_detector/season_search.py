@@ -43,10 +43,8 @@ def season_ratio(values, squares, rows, count, lag):
     """
     mean, errors, total, number = 0.0, 0.0, 0.0, 0
     for t in range(rows - count + lag, rows):
-        square, earlier = (
-            squares[t % layout.SEARCHED_ROWS],
-            squares[(t - lag) % layout.SEARCHED_ROWS],
-        )
+        square = squares[t % layout.SEARCHED_ROWS]
+        earlier = squares[(t - lag) % layout.SEARCHED_ROWS]
         if square >= 0.0 and earlier >= 0.0:
             mean += (
                 values[t % layout.PAST_VALUES] - values[(t - lag) % layout.PAST_VALUES]
@@ -58,10 +56,8 @@ def season_ratio(values, squares, rows, count, lag):
     mean /= number
     limit = DIFFERENCE_LIMIT * errors / number
     for t in range(rows - count + lag, rows):
-        square, earlier = (
-            squares[t % layout.SEARCHED_ROWS],
-            squares[(t - lag) % layout.SEARCHED_ROWS],
-        )
+        square = squares[t % layout.SEARCHED_ROWS]
+        earlier = squares[(t - lag) % layout.SEARCHED_ROWS]
         if square >= 0.0 and earlier >= 0.0:
             step = (
                 values[t % layout.PAST_VALUES]
