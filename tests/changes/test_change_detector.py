@@ -13,6 +13,7 @@ from thalweg.changes.change_detector import (
 )
 from thalweg.changes.change_words import (
     ALARM_VALUES,
+    CHANGE_KINDS,
     LISTED_FIELDS,
     change_text,
 )
@@ -341,6 +342,11 @@ def record(statistic, before=100.0, after=10.0, spreads=(1.0, 2.0), rows=10):
 )
 def test_changes_are_said_in_plain_words(values, text):
     assert change_text(values, ("a", "b")) == text
+
+
+def test_every_kind_has_words():
+    kinds = {statistic.kind for statistic in layout.STATISTICS}
+    assert kinds | {"trend"} == set(CHANGE_KINDS)
 
 
 def test_an_alarm_has_one_of_the_kinds():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thalweg.errors import PersistenceError
-from thalweg.evaluation.forecast_record import (
+from thalweg.evaluation.run_record import (
     MAX_EXPONENT,
     MIN_EXPONENT,
     STEPS,

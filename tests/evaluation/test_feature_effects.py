@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thalweg.evaluation.forecast_record import PAST_VALUES, FeatureEffects
+from thalweg.evaluation.run_record import PAST_VALUES, FeatureEffects
 
 NAMES = ("a", "b", "c")
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.report.test_study_sections import errors
-from thalweg.evaluation.forecast_record import PAST_VALUES
+from thalweg.evaluation.run_record import PAST_VALUES
 from thalweg.evaluation.study import Study, leakage_sentence, leaking_columns
 from thalweg.report.study_sections import study_section
 

@@ -24,3 +24,8 @@ def test_codes_mean_the_losses_they_stand_for(kind):
 
 def test_every_code_stands_for_one_loss():
     assert sorted(kind.code for kind in WITH_KERNEL) == sorted(kernel.CODES)
+
+
+@pytest.mark.parametrize("function", [kernel.phi, kernel.slope, kernel.curvature])
+def test_an_unknown_code_is_no_loss(function):
+    assert np.isnan(function(max(kernel.CODES) + 1, 1.0, 2.0, 0.5))

@@ -7,8 +7,8 @@ import pytest
 
 from thalweg.errors import StreamError
 from thalweg.tables import read_table
+from thalweg.tables.cell_formats import FormatSettings, detect_formats
 from thalweg.tables.column_format import ColumnFormat
-from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.validation import read_any_times
 
 HOURS = (np.datetime64("2024-01-30T00") + np.arange(72)).astype(object)

@@ -2,7 +2,7 @@
 
 The dates are those of the package ``holidays``. Which country a series belongs to is
 found out by the forecaster (kernels/forecaster/holiday_effects.py): of countries whose
-week-end has a Sunday, the 32 below, national holidays only.
+week-end has a Sunday, those below, national holidays only.
 """
 
 from datetime import date, timedelta

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from thalweg import checks
-
-CHANGE_KINDS = ("level", "trend", "variance", "relation")
+from thalweg.changes.change_words import CHANGE_KINDS
 
 
 @dataclass(frozen=True)
@@ -13,7 +12,7 @@ class ChangeAlarm:
 
     row: int  # in which it was noticed, the first row of all being 1
     onset: int  # the estimated row in which it began
-    kind: str  # one of CHANGE_KINDS
+    kind: str  # one of CHANGE_KINDS (change_words.py)
     text: str  # what changed, in plain words
     before: float  # the level before the onset
     after: float  # the level from the onset until it was noticed

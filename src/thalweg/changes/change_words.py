@@ -32,40 +32,39 @@ because many rows agree, or is larger than the first rows show."""
 
 
 def change_kind(record: FloatArray) -> str:
-    """One of ``alarms.CHANGE_KINDS``, of a record of the kernel."""
-    statistic = int(record[layout.ALARM_STATISTIC])
-    if statistic >= layout.OWN_STATISTICS:
-        return "relation"
-    if statistic >= layout.VARIANCE_UP:
-        return "variance"
-    return "trend" if record[layout.TREND_CHANGE] else "level"
+    """One of ``CHANGE_KINDS``, of a record of the kernel."""
+    kind = _statistic(record).kind
+    return "trend" if kind == "level" and record[layout.TREND_CHANGE] else kind
 
 
 def change_text(record: FloatArray, columns: Sequence[str]) -> str:
     """What changed, such as "level fell by 90 %, from 100 to 10"."""
-    kind = change_kind(record)
-    if kind == "relation":
-        column = (int(record[layout.ALARM_STATISTIC]) - layout.OWN_STATISTICS) // 2
-        return f"relation to {columns[column]!r} changed"
-    if kind == "variance":
-        return _variance_text(record)
-    if kind == "trend":
-        slope = float(record[layout.TREND_CHANGE])
-        return f"trend turned {'up' if slope > 0 else 'down'}"
-    text = _level_text(record)
-    if float(record[layout.SPREAD_AFTER]) == 0 < float(record[layout.SPREAD_BEFORE]):
-        text += f", stuck there for {_rows_since(record):,} rows"
-    return text
+    return _TEXTS[change_kind(record)](record, columns)
 
 
-def _variance_text(record: FloatArray) -> str:
+def _statistic(record: FloatArray) -> layout.Statistic:
+    """The statistic that raised an alarm."""
+    place = min(int(record[layout.ALARM_STATISTIC]), layout.OWN_STATISTICS)
+    return layout.STATISTICS[place]
+
+
+def _relation_text(record: FloatArray, columns: Sequence[str]) -> str:
+    column = (int(record[layout.ALARM_STATISTIC]) - layout.OWN_STATISTICS) // 2
+    return f"relation to {columns[column]!r} changed"
+
+
+def _trend_text(record: FloatArray, columns: Sequence[str]) -> str:
+    return f"trend turned {'up' if record[layout.TREND_CHANGE] > 0 else 'down'}"
+
+
+def _variance_text(record: FloatArray, columns: Sequence[str]) -> str:
     if record[layout.SPREAD_AFTER] == 0:
         rows, value = _rows_since(record), record[layout.LEVEL_AFTER]
         return f"value stuck at {value:.6g}, the same for {rows:,} rows"
     before, after = _without_rounding(
         record[layout.SPREAD_BEFORE], record[layout.SPREAD_AFTER]
     )
-    is_rise = int(record[layout.ALARM_STATISTIC]) == layout.VARIANCE_UP
+    is_rise = not _statistic(record).is_down
     verb = "rose" if is_rise else "fell"
     if not (before > 0 and after > 0):
         return f"variance {verb} {'from' if is_rise else 'to'} 0"
@@ -77,7 +76,14 @@ def _variance_text(record: FloatArray) -> str:
     return f"variance fell to {ratio:.2g} of what it was"
 
 
-def _level_text(record: FloatArray) -> str:
+def _level_text(record: FloatArray, columns: Sequence[str]) -> str:
+    text = _levels_text(record)
+    if float(record[layout.SPREAD_AFTER]) == 0 < float(record[layout.SPREAD_BEFORE]):
+        text += f", stuck there for {_rows_since(record):,} rows"
+    return text
+
+
+def _levels_text(record: FloatArray) -> str:
     before, after = _without_rounding(
         record[layout.LEVEL_BEFORE], record[layout.LEVEL_AFTER]
     )
@@ -140,3 +146,12 @@ def _short(value: float) -> str:
     if rounded == 0 or 1e-4 <= abs(rounded) < 1e3:
         return f"{rounded:g}"
     return f"{rounded:,.0f}" if 1e3 <= abs(rounded) < 1e9 else f"{value:.2e}"
+
+
+_TEXTS = {
+    "level": _level_text,
+    "trend": _trend_text,
+    "variance": _variance_text,
+    "relation": _relation_text,
+}
+CHANGE_KINDS = tuple(_TEXTS)

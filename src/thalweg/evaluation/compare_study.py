@@ -23,7 +23,7 @@ from thalweg.evaluation.compared_learners import (
     compared_names,
 )
 from thalweg.evaluation.downsampling import downsample
-from thalweg.evaluation.forecast_record import ForecastRecord
+from thalweg.evaluation.run_record import ForecastRecord
 from thalweg.evaluation.run_statistics import (
     LAST_ROUNDS,
     RECORDS,

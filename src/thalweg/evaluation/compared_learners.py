@@ -1,7 +1,9 @@
 """The learners that ``thalweg compare`` plays beside the Tracker.
 
-To add a rival: its name and its settings in ``rivals`` of ``compared_learners``. All
-may depend on the block but the names, which are announced before any block is known.
+To add a rival: its name and its settings in ``rivals`` of ``compared_learners``. One
+that is no ``Learner`` has a function that makes it, as River's models have: whatever
+``predictions`` of prequential.py takes. All may depend on the block but the names,
+which are announced before any block is known.
 """
 
 from collections.abc import Callable, Iterator

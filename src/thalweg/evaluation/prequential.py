@@ -110,9 +110,8 @@ def prequential(
             predicted, and neither learnt nor scored.
         delay: the label of round t becomes known after the prediction of round
             t + delay, for the learner and for all baselines alike.
-        missing: what a NaN among the features means, as in ``Online``: it is
-            ``"refuse"``d, or becomes the mean so far, and the round is ``"skip"``ped
-            in learning or learnt all the same (``"impute"``).
+        missing: what a NaN among the features means, as in ``Online``: a policy of
+            ``imputer.POLICY_RULES``.
         burn_in: the first rounds, which are not scored. Nor are those before the
             first label is known, when persistence has no forecast.
         loss: what a ``Learner`` minimises, by default the squared error. With

@@ -17,7 +17,7 @@ from thalweg.evaluation.downsampling import (
     DownsamplerSnapshot,
 )
 from thalweg.evaluation.fixed_discounts import FixedDiscounts, FixedDiscountsSnapshot
-from thalweg.evaluation.forecast_record import ForecastRecord, ForecastRecordSnapshot
+from thalweg.evaluation.run_record import ForecastRecord, ForecastRecordSnapshot
 from thalweg.evaluation.scoring import (
     ErrorScores,
     ErrorSnapshot,

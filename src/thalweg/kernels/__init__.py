@@ -8,7 +8,7 @@ rls_blocked, rls_bank            the same for large n, and for many settings at 
 newton, gradient, losses         other learners on losses of a linear prediction
 tracker, forecaster              the Tracker, and the Forecaster (several steps ahead)
 change_detector                  alarms of changes in a stream
-exponential_smoothing, forecast_pool, loss_weights   simple forecasts, and their pool
+exponential_smoothing, forecast_pool, forecast_weights   simple forecasts, their pool
 logistic_tracker, logistic_live  its counterpart for labels 0 and 1, and by calls
 class_frequencies, tempered_mixture   probabilities of classes, and their mixture
 lin_ucb, adaptive_lin_ucb, ucb   bandits: choices of actions, and learning from rewards

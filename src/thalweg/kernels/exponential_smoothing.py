@@ -15,9 +15,9 @@ each with three γ and both kinds of season where there is one. While few values
 known, 1/(number of values) and 1/(number of seasons) are the least α and γ, so that
 first values count alike.
 
-Models are weighed by about their last 100 errors one step ahead (loss_weights.py). A
-model's level and forecasts stay within the range of all values, widened by half of it,
-and above a tenth of the lowest value where seasons multiply.
+Models are weighed by about their last 100 errors one step ahead (forecast_weights.py).
+A model's level and forecasts stay within the range of all values, widened by half of
+it, and above a tenth of the lowest value where seasons multiply.
 These models stop counting at the first value that is not above 0.
 """
 
@@ -28,7 +28,11 @@ import numpy as np
 
 from thalweg.kernels.compiler.jit import inner_function, kernel
 from thalweg.kernels.compiler.layout import Layout, Range, Shape, whole
-from thalweg.kernels.loss_weights import learn_discounted, set_weights, weighted_mean
+from thalweg.kernels.forecast_weights import (
+    learn_discounted,
+    set_weights,
+    weighted_mean,
+)
 
 ALPHAS = (0.02, 0.1, 0.3, 0.6, 0.95)
 BETAS = (0.0, 0.02, 0.1, 0.3)

@@ -2,7 +2,7 @@ r"""A pool of forecasts of the same values: their weighted mean.
 
 Also known as: forecast combination, opinion pool. There are up to three forecasts, the
 last value and the mean of the same phase. Each of these and means of several, ``SETS``,
-are weighed (loss_weights.py) by about the last 500 values.
+are weighed (forecast_weights.py) by about the last 500 values.
 """
 
 import math
@@ -12,7 +12,7 @@ import numpy as np
 
 from thalweg.kernels.compiler.jit import kernel
 from thalweg.kernels.compiler.layout import Layout, Range, Shape, whole
-from thalweg.kernels.loss_weights import (
+from thalweg.kernels.forecast_weights import (
     learn_discounted,
     set_means,
     set_weights,

@@ -2,9 +2,9 @@
 
 Codes are declared only here: a loss of losses/ names its own as ``code``. To add one,
 declare it, list it in ``CODES``, and give it a branch in all three functions: they
-check nothing, and the last branch serves any other number. That a code is listed
-is checked where a loss is defined (losses/linear.py); that its branches compute what
-the loss class does, by tests/kernels/test_losses.py, for every public loss.
+are NaN for any other number. That a code is listed is checked where a loss is defined
+(losses/linear.py); that its branches compute what the loss class does, by
+tests/kernels/test_losses.py, for every public loss.
 """
 
 import math
@@ -22,7 +22,9 @@ def phi(code, shape, p, y):
     if code == LOGISTIC:
         return max(p, 0.0) + math.log1p(math.exp(-abs(p))) - y * p
     size = abs(p - y)
-    inner = size if code == SQUARED else min(size, shape)
+    inner = size
+    if code != SQUARED:
+        inner = min(size, shape) if code == HUBER else math.nan
     return inner * (size - 0.5 * inner)
 
 
@@ -32,7 +34,9 @@ def slope(code, shape, p, y):
     if code == LOGISTIC:
         return (1 - y) * sigmoid(p) - y * sigmoid(-p)
     r = p - y
-    return r if code == SQUARED else min(max(r, -shape), shape)
+    if code == SQUARED:
+        return r
+    return min(max(r, -shape), shape) if code == HUBER else math.nan
 
 
 @kernel
@@ -40,7 +44,9 @@ def curvature(code, shape, p, y):
     """The second derivative φ″(p, y) by p."""
     if code == LOGISTIC:
         return sigmoid(p) * sigmoid(-p)
-    return 1.0 if code == SQUARED or abs(p - y) <= shape else 0.0
+    if code == SQUARED or (code == HUBER and abs(p - y) <= shape):
+        return 1.0
+    return 0.0 if code == HUBER else math.nan
 
 
 @kernel

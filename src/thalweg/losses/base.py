@@ -8,8 +8,11 @@ To add a loss:
    itself; else of ``Loss``. Give ``constants`` if the theorems shall apply, and
    ``is_quadratic = True`` where ∇²f does not depend on θ. Comparators in hindsight
    (regret/best_point.py) are found by damped Newton steps, which need ``value`` and
-   finite ``grad`` and ``hess`` of a convex f; φ″ may be 0. ``best_prediction``, where φ
-   is least elsewhere than at y, spares the search for the minimisers of single rounds.
+   finite ``grad`` and ``hess`` of a convex f. φ″ may be 0 in places. Where it is 0
+   everywhere (absolute or quantile error), φ has kinks, the search ends at one with
+   "was not found", and there is no certified best fixed point: smooth the kink, as
+   ``Huber`` does, or compare with points of your own. ``best_prediction``, where φ is
+   least elsewhere than at y, spares the search for the minimisers of single rounds.
 2. Export it in losses/__init__.py, which lets files hold it, and in
    thalweg/__init__.py; give an example of it in tests/contracts/examples.py, which
    brings the tests of every loss.

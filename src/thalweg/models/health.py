@@ -29,8 +29,8 @@ class Health:
 
     rounds: int  # learnt, or skipped by policy
     refusals: int  # calls that were refused
-    skipped: int  # rounds not learnt from, under missing="skip" or "impute"
-    imputed: int  # missing features that were set to their means
+    skipped: int  # rounds not learnt from: imputer.POLICY_RULES
+    imputed: int  # missing features that were filled
     unexcited_rounds: FloatArray | None  # (n,) since each feature was last not zero
     condition: float | None  # of P, features measured in their own sizes
     excitation: FloatArray | None  # (n,) information, in rounds of the feature's size

@@ -99,10 +99,11 @@ class Online:
     may come in any order, and those missing or unknown are named. Text becomes one-hot;
     a recipe in ``run`` adds lags and a calendar.
 
-    ``missing`` says what a NaN means: ``"refuse"`` it; ``"skip"``: predict with the
-    feature's mean so far, and learn nothing from the round; ``"impute"``: learn from
-    the mean as well. Rounds without a target are predicted and not learnt from.
-    Threads may share a model: calls wait for each other.
+    ``missing`` says what a NaN means, such as ``"refuse"`` it; ``"skip"``: predict with
+    the feature's mean so far, and learn nothing from the round; ``"impute"``: learn
+    from the mean as well (all are in ``imputer.POLICY_RULES``). Rounds without a target
+    are predicted and not learnt from. Threads may share a model: calls wait for each
+    other.
 
     Where labels come late, ``ask`` and ``tell`` take the place of ``predict`` and
     ``update``; at most ``max_waiting`` rows wait.

@@ -47,7 +47,7 @@ from thalweg.runs.signals import StoppedError, StopSignal
 from thalweg.runs.source import Source, refuse_other_source
 from thalweg.runs.storage import FileLocks, make_folder, refuse_overwriting
 from thalweg.tables import Chunk, Table
-from thalweg.tables.format_detection import FormatSettings
+from thalweg.tables.cell_formats import FormatSettings
 from thalweg.tables.missing_codes import code_notes, without_counts
 from thalweg.tables.row_filters import BlankRows
 from thalweg.tables.row_keys import Key

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from thalweg.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from thalweg.tables.cell_formats import FormatSettings as FormatSettings
     from thalweg.tables.chunk import Chunk as Chunk
     from thalweg.tables.encoder import EncodedRows as EncodedRows
     from thalweg.tables.encoder import Encoder as Encoder
     from thalweg.tables.encoder_state import EncoderState as EncoderState
-    from thalweg.tables.format_detection import FormatSettings as FormatSettings
     from thalweg.tables.malformed_rows import LineErrors as LineErrors
     from thalweg.tables.recipe import Recipe as Recipe
     from thalweg.tables.scan import Scan as Scan

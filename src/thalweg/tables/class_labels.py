@@ -3,7 +3,7 @@
 A target is classified if its first known values, of at most ``LOOK_ROWS`` rows, are
 
 * text, and none of them a number or a date; a column of numbers such as 1.2M, by the
-  rule of ``format_detection``, is no text; or
+  rule of ``cell_formats``, is no text; or
 * 0 and 1, both of them, or true and false, at least ``MIN_VALUES`` in all.
 
 Every other target is a number to be predicted, unless it is asked for as classes.
@@ -17,9 +17,9 @@ import numpy as np
 
 from thalweg.errors import StreamError
 from thalweg.rules import Condition, Count, require, validate_snapshot
+from thalweg.tables.cell_formats import ColumnSample
 from thalweg.tables.cells import CellError, PythonCells
 from thalweg.tables.chunk import Chunk, first_rows
-from thalweg.tables.format_detection import ColumnSample
 from thalweg.tables.literals import NUMBER_STYLES, parse_styled_number, text_kind
 from thalweg.types import FloatArray
 

@@ -19,7 +19,7 @@ class FileFormat(NamedTuple):
     has_stream: bool = False  # whether it can be read from a pipe, row by row
     mark: bytes = b""  # the first bytes of a file
     member: str = ""  # a file in every archive (.zip) that has this format
-    package: str = ""  # that the reader needs
+    package: str = ""  # that the reader needs, by the name that imports it
     extra: str = ""  # of thalweg, which brings the package
 
 

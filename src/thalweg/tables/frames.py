@@ -18,9 +18,9 @@ from thalweg.calendar.row_clock import ALMOST_A_DAY, as_stamps
 from thalweg.calendar.time_grid import as_whole_times
 from thalweg.errors import StreamError
 from thalweg.tables.arrow_cells import ArrowCells
+from thalweg.tables.cell_formats import FormatSettings, detect_formats
 from thalweg.tables.chunk import FRAME, Chunk
 from thalweg.tables.column_format import ColumnFormat
-from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.timestamps import TimeArray
 from thalweg.tables.validation import read_numbers, read_timestamps
 from thalweg.types import FloatArray

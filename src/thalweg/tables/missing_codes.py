@@ -1,11 +1,12 @@
 """Codes for missing values, such as -999 and 9999, and markers of columns of many gaps.
 
-A number is a candidate if it is made of nines (99, 999, 9999 and so on, also 99.9 and
--99.99) or is one that programs write where a value is missing (-1e9, -32768, the
-largest number of 32 bits). A candidate is taken as missing if it lies far outside of
-all other values of its column: those of the first rows, from which the formats of
-columns are decided, and those of all rows before it. Far is, in multiples of the range
-of the other values, counted from the nearest of them,
+What a missing value means is decided in imputer.py. A number is a candidate if it is
+made of nines (99, 999, 9999 and so on, also 99.9 and -99.99) or is one that programs
+write where a value is missing (-1e9, -32768, the largest number of 32 bits). A
+candidate is taken as missing if it lies far outside of all other values of its column:
+those of the first rows, from which the formats of columns are decided, and those of all
+rows before it. Far is, in multiples of the range of the other values, counted from the
+nearest of them,
 
 - 5 for a positive candidate, as real values have long tails upwards, and 10 for 99,
   which occurs by chance: it is a code among answers from 1 to 9, say;

@@ -42,13 +42,13 @@ class Recipe:
     a target is known only d rows later, so that lags must be larger than d.
 
     ``dayfirst`` says whether the day comes first in 01/02/2024, and ``decimal`` which
-    decimal mark numbers have; both are found out if not given (format_detection.py).
+    decimal mark numbers have; both are found out if not given (cell_formats.py).
 
     ``codes``: ``"missing"`` takes numbers such as -999 and 9999 that lie far outside of
     all others of their column as missing (missing_codes.py); ``"keep"`` does not.
 
-    ``missing``: ``"refuse"`` raises an error that names the first missing number; with
-    ``"skip"`` or ``"impute"`` it becomes NaN, which the model then skips or imputes.
+    ``missing``: ``"refuse"`` raises an error that names the first missing number; under
+    any policy that accepts it (``imputer.POLICY_RULES``) it becomes NaN.
     """
 
     targets: tuple[str, ...]

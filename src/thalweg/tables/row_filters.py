@@ -26,15 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from thalweg.errors import InvalidParameterError, StreamError
-from thalweg.tables.cells import Categorical, CellError, Cells
-from thalweg.tables.chunk import Chunk, first_rows, short_repr
-from thalweg.tables.date_detection import find_date_order
-from thalweg.tables.format_detection import (
+from thalweg.tables.cell_formats import (
     ColumnSample,
     FormatSettings,
     detect_formats,
     holds_values,
 )
+from thalweg.tables.cells import Categorical, CellError, Cells
+from thalweg.tables.chunk import Chunk, first_rows, short_repr
+from thalweg.tables.date_detection import find_date_order
 from thalweg.tables.literals import may_be_value
 
 MAX_UNIT_ROWS = 3

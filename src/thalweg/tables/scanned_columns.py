@@ -8,9 +8,9 @@ import numpy as np
 
 from thalweg.calendar.series_clock import RowTimes
 from thalweg.errors import InvalidParameterError, StreamError
+from thalweg.tables.cell_formats import FormatSettings, detect_formats
 from thalweg.tables.chunk import Chunk
 from thalweg.tables.column_format import ColumnFormat
-from thalweg.tables.format_detection import FormatSettings, detect_formats
 from thalweg.tables.missing_codes import ColumnRange, first_ranges, replace_codes
 from thalweg.tables.schema import find_time_column, is_unnamed, refuse_unknown_columns
 from thalweg.tables.time_parts import JOINT, joined_note, part_names

@@ -10,17 +10,17 @@ from typing import Annotated, Any, NamedTuple, Self
 from thalweg.errors import StreamError
 from thalweg.imputer import POLICY_RULES
 from thalweg.rules import Condition, OneOf
-from thalweg.tables.cells import CellError
-from thalweg.tables.chunk import Chunk
-from thalweg.tables.column_format import TIME_EXAMPLES, ColumnFormat
-from thalweg.tables.date_detection import TIME_NAMES
-from thalweg.tables.format_detection import (
+from thalweg.tables.cell_formats import (
     DetectedFormats,
     FormatSettings,
     detect_formats,
     holds_times,
     unread_date,
 )
+from thalweg.tables.cells import CellError
+from thalweg.tables.chunk import Chunk
+from thalweg.tables.column_format import TIME_EXAMPLES, ColumnFormat
+from thalweg.tables.date_detection import TIME_NAMES
 from thalweg.tables.literals import Kind
 from thalweg.tables.missing_codes import (
     ColumnRange,

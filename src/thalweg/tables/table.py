@@ -280,6 +280,7 @@ def _open_source(
 def _open_reader(
     source: ByteSource | Path, format: str, chunk_rows: int, text: TextSettings
 ) -> TableReader:
+    # The function is found by its name, open_csv for "csv": see file_formats.py.
     module = f"thalweg.tables.{FORMATS[format].module}"
     open_reader = getattr(import_optional(module, source.name), f"open_{format}")
     reader: TableReader = open_reader(source, chunk_rows, text)

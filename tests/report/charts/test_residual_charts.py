@@ -3,7 +3,7 @@ import pytest
 
 from tests.report import example_studies
 from thalweg.evaluation.downsampling import Curve
-from thalweg.evaluation.forecast_record import ErrorHistogram
+from thalweg.evaluation.run_record import ErrorHistogram
 from thalweg.report.charts.error_charts import (
     absolute_quantile,
     display_bins,

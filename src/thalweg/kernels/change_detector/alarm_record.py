@@ -44,13 +44,14 @@ def change_onset(s, statistic):
     c, end = s.counters, int(s.counters[layout.ROWS])
     oldest = end - layout.RECENT_ROWS
     onset = max(int(s.onsets[statistic]), oldest)
-    if statistic > layout.LARGE_DOWN:
+    line = min(statistic, layout.OWN_STATISTICS)
+    if not layout.IS_LEVEL[line]:
         return onset, 0.0
-    is_down = statistic % 2 == 1
+    is_down = layout.IS_DOWN[line]
     if c[layout.JUMP_ROW] > 0.0 and is_down == (c[layout.JUMP_SIZE] < 0.0):
         return int(c[layout.JUMP_ROW]) - 1, 0.0  # it has stayed until now
     # A slope is small at first: the statistic of small shifts sees it begin.
-    small = layout.SMALL_UP + (statistic - layout.SMALL_UP) % 2
+    small = layout.SMALL_DOWN if is_down else layout.SMALL_UP
     began = int(s.onsets[small]) if s.sums[small] > 0.0 else onset
     return _fit_errors(s, max(min(began, onset) - MARGIN, oldest, 0), end)
 
@@ -65,14 +66,10 @@ def record_alarm(s, w, statistic, onset, slope, record):
     if s.counters[layout.IS_LOGARITHMIC] > 0.0:
         before, after = math.exp(before), math.exp(after)
         spread_unit *= before
-    record[layout.ALARM_STATISTIC], record[layout.TREND_CHANGE] = (
-        statistic,
-        spread_unit * slope,
-    )
-    record[layout.LEVEL_BEFORE], record[layout.LEVEL_AFTER] = (
-        unit * before,
-        unit * after,
-    )
+    record[layout.ALARM_STATISTIC] = statistic
+    record[layout.TREND_CHANGE] = spread_unit * slope
+    record[layout.LEVEL_BEFORE] = unit * before
+    record[layout.LEVEL_AFTER] = unit * after
     record[layout.SPREAD_BEFORE] = spread_unit * error_scale(s, chosen_model(s))
     record[layout.SPREAD_AFTER] = spread_unit * spread_after(s, onset, end)
     if is_stuck(s, onset, end):
@@ -185,19 +182,17 @@ def _fit_errors(s, first, end):
 def is_small(s, statistic, onset):
     """Whether a change is small beside the swing of the season."""
     season, end = int(s.counters[layout.SEASON]), int(s.counters[layout.ROWS])
-    first = onset - season
-    if (
-        season == 0
-        or statistic > layout.VARIANCE_DOWN
-        or first < s.counters[layout.REGIME_START]
-    ):
+    first, line = onset - season, min(statistic, layout.OWN_STATISTICS)
+    if season == 0 or first < s.counters[layout.REGIME_START]:
         return False
-    if statistic <= layout.LARGE_DOWN:
+    if layout.IS_LEVEL[line]:
         change = mean_change(s, onset, end)
         part = MIN_LEVEL_PART
-    else:
+    elif layout.IS_VARIANCE[line]:
         change = spread_after(s, onset, end) - error_scale(s, chosen_model(s))
         part = MIN_SPREAD_PART
+    else:
+        return False
     mean, square = 0.0, 0.0
     for t in range(first, onset):
         value = s.past_values[t % layout.PAST_VALUES]

@@ -15,6 +15,10 @@ A shift of a random walk is one large error, and no input grows. So a jump of mo
 ``JUMP_LIMIT`` standard deviations that stays for ``JUMP_ROWS`` rows is an alarm, too.
 
 Thresholds were set on stable streams of 100,000 rows (docs/change-alarms.md).
+
+To add a kind of change: the lines of its statistics in ``STATISTICS`` and their names,
+before that of the columns (detector_layout.py, where the version of STATE is raised); a
+call of ``add`` for each in ``update_statistics``; its words in changes/change_words.py.
 """
 
 import math
@@ -25,14 +29,9 @@ from thalweg.kernels.compiler.jit import inner_function
 
 MIN_DEGREES = 12.0
 """Minimum number of errors that the scale is estimated from before rows are tested."""
-SMALL_ALLOWANCE, SMALL_THRESHOLD = 0.3, 21.0
-LARGE_ALLOWANCE, LARGE_THRESHOLD = 1.0, 9.9
-UP_ALLOWANCE, UP_THRESHOLD = 0.5, 18.0
-MONTHS_UP_ALLOWANCE = 0.65
-DOWN_ALLOWANCE, DOWN_THRESHOLD = 0.25, 20.0
-COLUMN_ALLOWANCE, COLUMN_THRESHOLD = 0.3, 30.0
-"""Allowances and thresholds. That of columns grows with the logarithm of their number,
-as the maximum of that many statistics does."""
+SMALL_ALLOWANCE, LARGE_ALLOWANCE = 0.3, 1.0
+UP_ALLOWANCE, MONTHS_UP_ALLOWANCE, DOWN_ALLOWANCE = 0.5, 0.65, 0.25
+COLUMN_ALLOWANCE = 0.3
 SQUARE_LIMIT = 4.0
 NORMAL_SQUARE, NORMAL_SQUARE_VARIANCE = 0.9205, 1.233
 """Mean and variance of min(z², 4) of a standard normal z."""
@@ -119,14 +118,15 @@ def _update_column_statistics(s, model, row, rate, score, j):
 
 @inner_function
 def threshold(k, columns):
-    """The threshold of statistic k."""
-    if k <= layout.SMALL_DOWN:
-        return SMALL_THRESHOLD
-    if k <= layout.LARGE_DOWN:
-        return LARGE_THRESHOLD
-    if k <= layout.VARIANCE_DOWN:
-        return UP_THRESHOLD if k == layout.VARIANCE_UP else DOWN_THRESHOLD
-    return COLUMN_THRESHOLD + math.log(columns) / (2 * COLUMN_ALLOWANCE)
+    """The threshold of statistic k.
+
+    That of columns grows with the logarithm of their number, as the maximum of that
+    many statistics does.
+    """
+    if k < layout.OWN_STATISTICS:
+        return layout.THRESHOLDS[k]
+    least = layout.THRESHOLDS[layout.OWN_STATISTICS]
+    return least + math.log(columns) / (2 * COLUMN_ALLOWANCE)
 
 
 @inner_function
@@ -166,11 +166,9 @@ def has_jump_stayed(s, y, error, scale):
         elif c[layout.ROWS] + 2 - c[layout.JUMP_ROW] >= JUMP_ROWS:
             return True
     if c[layout.JUMP_ROW] == 0.0 and abs(error) > JUMP_LIMIT * scale:
-        c[layout.JUMP_ROW], c[layout.JUMP_BASE], c[layout.JUMP_SIZE] = (
-            c[layout.ROWS] + 1,
-            y - error,
-            error,
-        )
+        c[layout.JUMP_ROW] = c[layout.ROWS] + 1
+        c[layout.JUMP_BASE] = y - error
+        c[layout.JUMP_SIZE] = error
     return False
 
 

@@ -197,10 +197,8 @@ def _move_past(s, row, shift):
     for k in range(layout.PAST_VALUES - (end - row) - abs(shift)):
         t = end - layout.PAST_VALUES + k if shift > 0 else row - 1 - k
         place, source = t % layout.PAST_VALUES, (t + shift) % layout.PAST_VALUES
-        s.past_values[place], s.adjusted[place] = (
-            s.past_values[source],
-            s.adjusted[source],
-        )
+        s.past_values[place] = s.past_values[source]
+        s.adjusted[place] = s.adjusted[source]
     for k in range(layout.RECENT_ROWS - (end - row) - abs(shift)):
         t = end - layout.RECENT_ROWS + k if shift > 0 else row - 1 - k
         for j in range(s.recent.shape[1]):

@@ -26,10 +26,29 @@ sines of the time of year, and the columns."""
 VALUES, DIFFERENCES, LEVEL = 0, 1, 2
 MODELS = 3
 
-# The CUSUM statistics: of the level, for small and for large shifts, up and down; of
-# the variance, up and down; then of the relation to each column, up and down.
+
+class Statistic(NamedTuple):
+    """What a CUSUM statistic says of the change that it signals, and its threshold."""
+
+    kind: str  # that changes/change_words.py has words for
+    is_down: bool
+    threshold: float
+
+
+STATISTICS = (
+    Statistic("level", False, 21.0), Statistic("level", True, 21.0),  # small shifts
+    Statistic("level", False, 9.9), Statistic("level", True, 9.9),  # large shifts
+    Statistic("variance", False, 18.0), Statistic("variance", True, 20.0),
+    Statistic("relation", False, 30.0),  # each column's, up and then down
+)  # fmt: skip
+"""The last line is that of statistic ``OWN_STATISTICS`` and of all after it."""
 SMALL_UP, SMALL_DOWN, LARGE_UP, LARGE_DOWN, VARIANCE_UP, VARIANCE_DOWN = range(6)
-OWN_STATISTICS = 6
+OWN_STATISTICS = len(STATISTICS) - 1
+# The columns of the table, for kernels.
+IS_LEVEL = np.array([one.kind == "level" for one in STATISTICS])
+IS_VARIANCE = np.array([one.kind == "variance" for one in STATISTICS])
+IS_DOWN = np.array([one.is_down for one in STATISTICS])
+THRESHOLDS = np.array([one.threshold for one in STATISTICS])
 
 MEMORY = 2000.0
 """Limit of the effective number of rows in the reference models: drift that is slower
@@ -104,8 +123,8 @@ class DetectorViews(NamedTuple):
     scales: Annotated[Array, Shape(MODELS, SCALES)]
     column_powers: Annotated[Array, Shape("columns")]  # mean squares of column scores
     # CUSUM statistics, and the row in which each last left zero.
-    sums: Annotated[Array, Shape("2 * columns + 6")]
-    onsets: Annotated[Array, Shape("2 * columns + 6")]
+    sums: Annotated[Array, Shape(f"2 * columns + {OWN_STATISTICS}")]
+    onsets: Annotated[Array, Shape(f"2 * columns + {OWN_STATISTICS}")]
     # Row r is at r mod RECENT_ROWS: its values as received, and the error.
     recent: Annotated[Array, Shape(RECENT_ROWS, "columns + 5")]
     recent_errors: Annotated[Array, Shape(RECENT_ROWS)]

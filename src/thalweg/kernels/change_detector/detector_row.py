@@ -47,16 +47,12 @@ NO_ALARM = -1
 def restart_models(s):
     """Forget all that was learnt, but not past values and the season."""
     c = s.counters
-    c[layout.MODEL_START], c[layout.WEIGHT], c[layout.DEGREES], c[layout.JUMP_ROW] = (
-        c[layout.ROWS],
-        0.0,
-        0.0,
-        0.0,
-    )
-    c[layout.SQUARE_MEAN], c[layout.SQUARE_VARIANCE] = (
-        NORMAL_SQUARE,
-        NORMAL_SQUARE_VARIANCE,
-    )
+    c[layout.MODEL_START] = c[layout.ROWS]
+    c[layout.WEIGHT] = 0.0
+    c[layout.DEGREES] = 0.0
+    c[layout.JUMP_ROW] = 0.0
+    c[layout.SQUARE_MEAN] = NORMAL_SQUARE
+    c[layout.SQUARE_VARIANCE] = NORMAL_SQUARE_VARIANCE
     s.means.fill(0.0)
     s.moments.fill(0.0)
     s.scales.fill(0.0)
@@ -172,10 +168,8 @@ def _is_in_doubt(s):
     c = s.counters
     if not FEWEST_ROWS <= c[layout.WEIGHT] < FEW_ROWS or c[layout.SEASON] > 0.0:
         return False
-    least, step = (
-        DOUBT,
-        (c[layout.LAST_TIME] - c[layout.FIRST_TIME]) / c[layout.TIMED_ROWS],
-    )
+    least = DOUBT
+    step = (c[layout.LAST_TIME] - c[layout.FIRST_TIME]) / c[layout.TIMED_ROWS]
     is_new_year = c[layout.IS_YEARLY] > 0.0 and step * c[layout.WEIGHT] < 1.0
     for k in (layout.LARGE_UP, layout.LARGE_DOWN):
         if is_new_year:  # a wave that is hardly known has errors like a slow shift

@@ -42,10 +42,8 @@ def is_other_scale_better(s, end):
     rows = int(s.counters[layout.ROWS])
     number, sizes, shares, logs = 0, 0.0, 0.0, 0.0
     for t in range(rows - min(rows, layout.SEARCHED_ROWS), end):
-        value, square = (
-            s.past_values[t % layout.PAST_VALUES],
-            s.past_squares[t % layout.SEARCHED_ROWS],
-        )
+        value = s.past_values[t % layout.PAST_VALUES]
+        square = s.past_squares[t % layout.SEARCHED_ROWS]
         if square >= 0.0:
             level = math.exp(value) if is_log else value
             size = math.sqrt(square)
@@ -92,10 +90,8 @@ def change_scale(s):
     for i in range(layout.RECENT_ROWS):
         s.recent[i, 0] = _on_other_scale(s.recent[i, 0], is_log)
         s.recent_errors[i] = 0.0
-    s.counters[layout.IS_LOGARITHMIC], s.counters[layout.SCALE_ROW] = (
-        0.0 if is_log else 1.0,
-        rows,
-    )
+    s.counters[layout.IS_LOGARITHMIC] = 0.0 if is_log else 1.0
+    s.counters[layout.SCALE_ROW] = rows
 
 
 @inner_function

@@ -43,10 +43,8 @@ def season_ratio(values, squares, rows, count, lag):
     """
     mean, errors, total, number = 0.0, 0.0, 0.0, 0
     for t in range(rows - count + lag, rows):
-        square, earlier = (
-            squares[t % layout.SEARCHED_ROWS],
-            squares[(t - lag) % layout.SEARCHED_ROWS],
-        )
+        square = squares[t % layout.SEARCHED_ROWS]
+        earlier = squares[(t - lag) % layout.SEARCHED_ROWS]
         if square >= 0.0 and earlier >= 0.0:
             mean += (
                 values[t % layout.PAST_VALUES] - values[(t - lag) % layout.PAST_VALUES]
@@ -58,10 +56,8 @@ def season_ratio(values, squares, rows, count, lag):
     mean /= number
     limit = DIFFERENCE_LIMIT * errors / number
     for t in range(rows - count + lag, rows):
-        square, earlier = (
-            squares[t % layout.SEARCHED_ROWS],
-            squares[(t - lag) % layout.SEARCHED_ROWS],
-        )
+        square = squares[t % layout.SEARCHED_ROWS]
+        earlier = squares[(t - lag) % layout.SEARCHED_ROWS]
         if square >= 0.0 and earlier >= 0.0:
             step = (
                 values[t % layout.PAST_VALUES]
@@ -100,9 +96,10 @@ def remember_alarm(s, statistic, onset):
     for i in range(layout.RECURRENT_ALARMS - 1, 0, -1):
         for k in range(2):
             s.alarms[i, k] = s.alarms[i - 1, k]
-    is_level = statistic <= layout.LARGE_DOWN
-    s.alarms[0, 0], s.alarms[0, 1] = onset, statistic % 2 if is_level else statistic
-    s.alarms[0, 1] += 1
+    line = min(statistic, layout.OWN_STATISTICS)
+    if layout.IS_LEVEL[line]:  # small and large shifts are of the same kind
+        statistic = layout.SMALL_DOWN if layout.IS_DOWN[line] else layout.SMALL_UP
+    s.alarms[0, 0], s.alarms[0, 1] = onset, statistic + 1
 
 
 @inner_function

@@ -1,7 +1,9 @@
 """The candidates of a step: forecasts that are mixed by their errors (step_mixture.py).
 
-A candidate is a line in ``TABLE``; where it is more than a feature, it has a file with
-up to three kernels:
+A candidate is a line in ``TABLE``. A new one is appended, as some of the others stand
+for the one before them, and raises the version of STATE in forecaster_layout.py even
+where the padding has room for its errors. Where it is more than a feature, it has a
+file with up to three kernels:
 
     forecast(s, w, j, t, h, level, scale, candidates)   of step h after round t, by the
         model j, less the level and in units of the scale; candidates before it in the

@@ -20,6 +20,7 @@ recent errors, so irrelevant covariates have effects near 0.
 """
 
 from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.forecast_weights import set_weights
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.step_features import MIN_SCALE, scale_feature
 from thalweg.kernels.forecaster.step_mixture import LOSS_MEMORY, learn_losses
@@ -29,7 +30,6 @@ from thalweg.kernels.forecaster.step_regressions import (
     predict_lanes,
     set_outlier_weights,
 )
-from thalweg.kernels.loss_weights import set_weights
 from thalweg.kernels.tracker.solve import back_substitute, factorise
 
 EFFECT_RIDGE = 0.1

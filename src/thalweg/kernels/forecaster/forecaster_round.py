@@ -4,6 +4,7 @@ import math
 
 from thalweg.kernels.compiler.jit import inner_function, kernel
 from thalweg.kernels.compiler.record import record_function
+from thalweg.kernels.forecast_weights import weighted_mean
 from thalweg.kernels.forecaster import forecaster_layout as layout
 from thalweg.kernels.forecaster.candidates import (
     begin_candidates,
@@ -67,7 +68,6 @@ from thalweg.kernels.forecaster.step_regressions import (
     limit_leverage,
     set_outlier_weights,
 )
-from thalweg.kernels.loss_weights import weighted_mean
 from thalweg.kernels.tracker import tracker_layout
 from thalweg.kernels.tracker.prediction_interval import interval_offsets, learn_error
 

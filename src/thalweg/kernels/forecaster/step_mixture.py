@@ -8,8 +8,8 @@ all that are not clearly worse, did best on the series of ``make accuracy``.
 """
 
 from thalweg.kernels.compiler.jit import inner_function
+from thalweg.kernels.forecast_weights import set_weights
 from thalweg.kernels.forecaster.candidates import PADDED_CANDIDATES
-from thalweg.kernels.loss_weights import set_weights
 
 LOSS_MEMORY = 600.0
 """Number of errors that count in a mean squared error."""

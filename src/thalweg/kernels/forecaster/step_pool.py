@@ -4,8 +4,8 @@ Also known as: forecast combination. The mixture of regressions (step_mixture.py
 many coefficients, too many for short monthly or yearly series. Two forecasts complement
 it: the mean at the same phase of the season, and exponential smoothing
 (kernels/exponential_smoothing.py). Each of the three, and the means of the mixture with
-one or both others, are weighed by their errors at this step (loss_weights.py), with a
-rate that decreases with the step, as errors of neighbouring origins are correlated
+one or both others, are weighed by their errors at this step (forecast_weights.py), with
+a rate that decreases with the step, as errors of neighbouring origins are correlated
 (docs/decisions/forecaster.md).
 """
 
@@ -13,15 +13,15 @@ import math
 
 from thalweg.kernels import exponential_smoothing
 from thalweg.kernels.compiler.jit import inner_function
-from thalweg.kernels.forecaster import forecaster_layout as layout
-from thalweg.kernels.forecaster.step_features import scale_feature
-from thalweg.kernels.forecaster.step_mixture import MAX_LOSS
-from thalweg.kernels.loss_weights import (
+from thalweg.kernels.forecast_weights import (
     learn_discounted,
     set_means,
     set_weights,
     weighted_mean,
 )
+from thalweg.kernels.forecaster import forecaster_layout as layout
+from thalweg.kernels.forecaster.step_features import scale_feature
+from thalweg.kernels.forecaster.step_mixture import MAX_LOSS
 
 RATE, OVERLAP = 0.3, 0.1
 """The rate of the weights at step h is ``RATE`` / (1 + ``OVERLAP`` (h - 1))."""

@@ -4,14 +4,14 @@ r"""A forecast of y among the features: the Tracker's own forecast is pooled wit
           c = (\hat y_{own}, \tfrac12 (\hat y_{own} + x_g), x_g)
 
 Also known as: forecast combination. x_g, the feature of column g, is clipped as the
-experts' predictions are. The weights are those of kernels/loss_weights.py; about the
-last 100 rounds count. Two forecasts that are made in different ways have different
+experts' predictions are. The weights are those of kernels/forecast_weights.py; about
+the last 100 rounds count. Two forecasts that are made in different ways have different
 errors, so that their mean is often better than either: on 99 series the squared error
 was 2.4 % less. The experts see x_g as a feature, too.
 """
 
 from thalweg.kernels.compiler.jit import inline_function, inner_function
-from thalweg.kernels.loss_weights import set_weights, weighted_mean
+from thalweg.kernels.forecast_weights import set_weights, weighted_mean
 from thalweg.kernels.tracker import tracker_layout as layout
 
 RATE, DISCOUNT = 0.1, 0.99

@@ -145,10 +145,8 @@ def observe(s: Any, x: FloatArray, y: float, weight: float, elapsed: float) -> N
     With a delay of d rounds, what is learnt is the round d before this one.
     """
     mixture, counters = predict(s, x), s.counters
-    known, scale = (
-        bool(counters[layout.ROUNDS] > 0),
-        float(counters[layout.ERROR_SCALE]),
-    )
+    known = bool(counters[layout.ROUNDS] > 0)
+    scale = float(counters[layout.ERROR_SCALE])
     played = LabelledRound(x, y, weight, elapsed, *mixture, known, scale)
     if counters[layout.DELAY] == 0:
         learn(s, played, rounds_late=0)

@@ -106,24 +106,18 @@ def update_jump(counters: FloatArray, y: float, last_y: float, forecast: float) 
         counters[layout.JUMP_ROUNDS] -= 1
         counters[layout.JUMP_LOW] = min(counters[layout.JUMP_LOW], y)
         counters[layout.JUMP_HIGH] = max(counters[layout.JUMP_HIGH], y)
-        origin, near = (
-            counters[layout.JUMP_ORIGIN],
-            RETURN_RATIO * counters[layout.JUMP_SIZE],
-        )
+        origin = counters[layout.JUMP_ORIGIN]
+        near = RETURN_RATIO * counters[layout.JUMP_SIZE]
         if not counters[layout.JUMP_RETURNED] and abs(y - origin) < near:
-            counters[layout.JUMP_RETURNED], counters[layout.JUMP_ROUNDS] = (
-                1.0,
-                LIMITED_ROUNDS,
-            )
+            counters[layout.JUMP_RETURNED] = 1.0
+            counters[layout.JUMP_ROUNDS] = LIMITED_ROUNDS
             counters[[layout.JUMP_LOW, layout.JUMP_HIGH]] = (
                 min(y, origin),
                 max(y, origin),
             )
     elif counters[layout.STEP_COUNT] >= MIN_STEPS and surprise > JUMP_RATIO * usual:
-        counters[layout.JUMP_RETURNED], counters[layout.JUMP_ROUNDS] = (
-            0.0,
-            LIMITED_ROUNDS,
-        )
+        counters[layout.JUMP_RETURNED] = 0.0
+        counters[layout.JUMP_ROUNDS] = LIMITED_ROUNDS
         counters[layout.JUMP_ORIGIN], counters[layout.JUMP_SIZE] = forecast, error
         counters[[layout.JUMP_LOW, layout.JUMP_HIGH]] = (
             min(y, forecast),

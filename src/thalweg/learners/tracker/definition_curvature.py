@@ -107,11 +107,9 @@ def learn_curvature(
 
     It is winsorised; θ is solved for now and then.
     """
-    counters, curvature, scale = (
-        s.counters,
-        s.curvature,
-        s.counters[layout.CORRECTION_SCALE],
-    )
+    counters = s.counters
+    curvature = s.curvature
+    scale = s.counters[layout.CORRECTION_SCALE]
     learnt = min(max(error, -MAX_LEARNT_ERROR * scale), MAX_LEARNT_ERROR * scale)
     features, decay = hinges(curvature, z), CURVATURE_DISCOUNT**elapsed
     update_gram(s, features, decay, min(w, MAX_WEIGHT), learnt)

@@ -157,10 +157,8 @@ def predict_experts(s: Any, u: Deviations) -> tuple[FloatArray, FloatArray]:
     q[layout.DISTRIBUTED_LAG : layout.LAST_VALUE] = predicted[
         : layout.DISTRIBUTED_COUNT
     ]
-    h[layout.SHRUNK : layout.ANCHORED], h[layout.ANCHORED : layout.AUTOREGRESSIVE] = (
-        leverage,
-        leverage[LEVEL],
-    )
+    h[layout.SHRUNK : layout.ANCHORED] = leverage
+    h[layout.ANCHORED : layout.AUTOREGRESSIVE] = leverage[LEVEL]
     h[layout.AUTOREGRESSIVE : layout.DISTRIBUTED_LAG] = lag_leverage
     lanes = LANE_OF_MEMORY
     h[layout.DISTRIBUTED_LAG : layout.LAST_VALUE] = (
@@ -201,10 +199,8 @@ def lag_factors(experts: Any, lags: Any) -> Factors:
     """The factors of the autoregressive experts: of x and the past labels."""
     n = experts.moments.shape[1]
     z, rows = n + layout.LAGS, np.arange(n, n + layout.LAGS)
-    moments, b = (
-        np.zeros((z, z, layout.MEMORY_COUNT)),
-        np.zeros((z, layout.MEMORY_COUNT)),
-    )
+    moments = np.zeros((z, z, layout.MEMORY_COUNT))
+    b = np.zeros((z, layout.MEMORY_COUNT))
     moments[:n, :n] = experts.moments[:n, :, LIGHT]
     moments[rows] = lags.moments[: layout.LAGS, :, LIGHT]
     b[:n], b[n:] = experts.moments[n, :, LIGHT], lags.moments[layout.LAGS, n:, LIGHT]

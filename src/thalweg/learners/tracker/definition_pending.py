@@ -38,14 +38,10 @@ def push_pending(s: Any, played: LabelledRound) -> None:
     )
     row = s.pending[slot]
     row[layout.PENDING_Y], row[layout.PENDING_WEIGHT] = played.y, played.weight
-    row[layout.PENDING_ELAPSED], row[layout.PENDING_FORECAST] = (
-        played.elapsed,
-        played.forecast,
-    )
-    row[layout.HAS_PREDICTION], row[layout.PENDING_SCALE] = (
-        played.has_prediction,
-        played.error_scale,
-    )
+    row[layout.PENDING_ELAPSED] = played.elapsed
+    row[layout.PENDING_FORECAST] = played.forecast
+    row[layout.HAS_PREDICTION] = played.has_prediction
+    row[layout.PENDING_SCALE] = played.error_scale
     row[layout.PENDING_MEAN:] = np.concatenate([
         played.committee, played.candidates, played.expert_predictions,
         played.rule_predictions, played.confidences, played.pool, played.x,

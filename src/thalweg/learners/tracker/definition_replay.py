@@ -92,10 +92,8 @@ def replay(s: Any, play: Callable[[Any, ReplayRound], float]) -> None:
         take_over(s, fresh)
     else:
         s.max_feature_steps[:] = fresh.max_feature_steps
-    meta, skipped = (
-        s.rules.meta,
-        s.counters[layout.PASSED_ROUNDS] - s.counters[layout.ROUNDS],
-    )
+    meta = s.rules.meta
+    skipped = s.counters[layout.PASSED_ROUNDS] - s.counters[layout.ROUNDS]
     close_block(meta, skipped)
     meta[layout.EARLIER_LOSS] = 0.0
     meta[layout.SKIPPED] = meta[layout.PREVIOUS_SKIPPED] = skipped
@@ -107,19 +105,15 @@ def fresh_state(s: Any) -> Any:
     n, delay = s.max_feature_steps.size, int(s.counters[layout.DELAY])
     hinges = s.counters[layout.HINGE_COUNT]
     packed = np.zeros(layout.state_size(n, delay, hinges > 0))
-    packed[layout.DELAY], packed[layout.HINGE_COUNT], packed[layout.GRAM_SCALE] = (
-        delay,
-        hinges,
-        1.0,
-    )
+    packed[layout.DELAY] = delay
+    packed[layout.HINGE_COUNT] = hinges
+    packed[layout.GRAM_SCALE] = 1.0
     fresh = layout.views(packed, n)
     for name in ("coordinates", "directions", "biases"):
         getattr(fresh.curvature, name)[:] = getattr(s.curvature, name)
     fresh.counters[layout.EXTERNAL_FORECAST] = s.counters[layout.EXTERNAL_FORECAST]
-    fresh.counters[layout.SEASON], fresh.counters[layout.STEP_LIMIT] = (
-        1,
-        s.counters[layout.STEP_LIMIT],
-    )
+    fresh.counters[layout.SEASON] = 1
+    fresh.counters[layout.STEP_LIMIT] = s.counters[layout.STEP_LIMIT]
     fresh.active_from[:] = s.active_from
     active = s.active_from <= 1
     fresh.rules.adashare[:, : layout.PADDED_EXPERTS] = active / active.sum()
@@ -138,11 +132,9 @@ def remembered_rounds(s: Any) -> Iterator[ReplayRound]:
     oldest = int(s.counters[layout.OLDEST_PENDING])
     for i in range(int(s.counters[layout.PENDING_COUNT])):
         row = s.pending[(oldest + i) % len(s.pending)]
-        y, w, elapsed = (
-            row[layout.PENDING_Y],
-            row[layout.PENDING_WEIGHT],
-            row[layout.PENDING_ELAPSED],
-        )
+        y = row[layout.PENDING_Y]
+        w = row[layout.PENDING_WEIGHT]
+        elapsed = row[layout.PENDING_ELAPSED]
         x = row[
             layout.PENDING_FEATURES : layout.PENDING_FEATURES + s.past_x.shape[1]
         ].copy()

@@ -57,10 +57,8 @@ def restart_after_outlier(s: Any) -> None:
     limits = feature_steps * MAX_FEATURE_RATIO
     feature_outliers = (limits > 0) & (limits < s.max_feature_steps)
     if label_outlier or feature_outliers.any():
-        s.counters[layout.LOWEST_LABEL], s.counters[layout.HIGHEST_LABEL] = (
-            labels.min(),
-            labels.max(),
-        )
+        s.counters[layout.LOWEST_LABEL] = labels.min()
+        s.counters[layout.HIGHEST_LABEL] = labels.max()
         s.counters[layout.MAX_LABEL_STEP] = label_step
         s.max_feature_steps[:] = feature_steps
         restart(s, features[0], labels[0])

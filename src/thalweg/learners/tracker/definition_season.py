@@ -87,9 +87,7 @@ def reset_season(s: Any) -> None:
     """Begin again. All lags then have the same number of terms, and their ratios need
     no divisor. This is marked by a full count, which later counts also reach.
     """
-    s.counters[layout.SEASON], s.counters[layout.DIFFERENCE_COUNT] = (
-        1,
-        1 / (1 - SEASON_DISCOUNT),
-    )
+    s.counters[layout.SEASON] = 1
+    s.counters[layout.DIFFERENCE_COUNT] = 1 / (1 - SEASON_DISCOUNT)
     s.season_differences[:] = 0.0
     s.inverse_counts[:] = 1 - SEASON_DISCOUNT

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thalweg.evaluation.forecast_record import ForecastRecord
+from thalweg.evaluation.run_record import ForecastRecord
 from thalweg.types import Trace
 
 ROWS = 1000
