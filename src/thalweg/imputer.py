@@ -123,10 +123,10 @@ class ImputerState(NamedTuple):
 
         ``one`` may be an array of ones, which is added in less time than a number.
         """
-        sums, counts = self.sums, self.counts
+        sums, counts, imputed, skipped, _ = self
         if type(counts) is float:  # the first row tells how many features
             sums = counts = np.zeros(len(x))
-        return self._replace(sums=sums + x, counts=counts + one, waited=0.0)
+        return ImputerState(sums + x, counts + one, imputed, skipped, 0.0)
 
 
 SKIPPED_WEIGHT = 2.0**-30
