@@ -56,8 +56,6 @@ SCALE_DECAY = 0.75
 fall of the inputs within tens of rounds."""
 NEGLIGIBLE_RIDGE = 1e-30
 """A retained ridge up to this one counts as P_0 = 0."""
-CANCELLED = 16
-"""An entry that an update makes this many times nε smaller is rounding."""
 NOISE_CHECK_LIMIT = 1e8
 """Above this D_j f_j² ``bierman_update`` checks whether f_j is more than rounding."""
 
@@ -189,8 +187,7 @@ def bierman_update(factor, v, gain, growth):
     for j in range(n):
         d, f = factor[j, j] * growth, gain[j]
         factor[j, j] = d
-        is_large = not d * f * f <= limit  # also where it is infinite, or 0 · ∞
-        if is_large:
+        if not d * f * f <= limit:  # also where it is infinite, or 0 · ∞
             d, f = _bounded_pivot(factor, v, j, f)
         g = d * f
         ratio = -f * inverse_alpha
@@ -202,8 +199,6 @@ def bierman_update(factor, v, gain, growth):
             shrunk = d * (previous * inverse_alpha)
             tiny = np.finfo(factor.dtype).tiny
             factor[j, j] = shrunk if shrunk > tiny else tiny
-        if is_large:
-            _drop_cancelled(factor, j, ratio, gain)
         for i in range(j):
             u = factor[j, i]
             factor[j, i] = u + ratio * gain[i]
@@ -269,21 +264,6 @@ def _bounded_pivot(factor, v, j, f):
         root = np.finfo(factor.dtype).max ** 0.5
         d = min(factor.dtype.type(root / v[j] / v[j]), largest)
     return (d if d * f * f <= largest else largest / f / f), f
-
-
-@kernel(ieee_division=True)
-def _drop_cancelled(factor, j, ratio, gain):
-    """Let entries of column j that v cancels, up to rounding, become exactly 0.
-
-    A row out of all proportion takes all that U_ij said of its features. What rounding
-    leaves of it would meet the next such row as news about a feature that is silent,
-    and have the rounding of its label learnt into that feature's coefficient.
-    """
-    limit = CANCELLED * gain.size * np.finfo(factor.dtype).eps
-    for i in range(j):
-        u, change = factor[j, i], ratio * gain[i]
-        if u != 0 and abs(u + change) <= limit * abs(u):
-            factor[j, i] = -change
 
 
 @kernel
