@@ -13,11 +13,23 @@ ESTIMATORS = [
     for name in estimators.__all__
     for settings in getattr(estimators, name)._unit_test_params()
 ]
+LONG = "check_bounded_memory_growth"
+"""A check of two seconds; in the fast tier one estimator takes it."""
+
+
+def marks_of(estimator, check):
+    is_slow = check.__name__ == LONG and estimator is not ESTIMATORS[0]
+    return [pytest.mark.slow] if is_slow else []
+
+
 CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check.__name__}")
+    pytest.param(
+        estimator, check, id=f"{type(estimator).__name__}-{check.__name__}",
+        marks=marks_of(estimator, check),
+    )
     for estimator in ESTIMATORS
     for check in checks.yield_checks(estimator)
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("estimator", "check"), CHECKS)

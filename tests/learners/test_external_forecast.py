@@ -58,6 +58,7 @@ def test_the_forecast_is_the_pool_of_the_own_one_and_the_given_one():
     assert abs(trace.prediction - own.prediction[start:]).max() > 0.05
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("delay", [0, 3])
 @pytest.mark.parametrize("shock", [None, 300])
 def test_kernels_equal_the_definition(delay, shock):

@@ -181,6 +181,7 @@ def test_the_floor_is_a_ridge_that_is_not_forgotten(leaky, discount):
     assert gap < 0.02 * 2 * trace.loss.mean()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n, discount", [(20, 0.5), (40, 0.5), (40, 0.8), (100, 0.9)])
 @pytest.mark.parametrize("leaky", [False, True])
 def test_the_floor_is_stable_where_the_memory_is_shorter_than_n(n, discount, leaky):

@@ -134,6 +134,7 @@ def test_theorems_2_to_6_hold_as_printed_and_sharp(rule):
         assert 0 < ratio <= 1, name
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("rule", ["tracking", "smooth", "strongly_convex"])
 def test_theorems_2_to_6_cut_to_a_seventh_would_fail(rule):
     for name, ratio in ratios(rule).items():

@@ -83,6 +83,7 @@ def test_an_interrupt_at_any_call_leaves_no_other_file(path):
         check_file(path, names)
 
 
+@pytest.mark.sampled(1)
 def test_the_end_of_the_process_at_any_call_leaves_the_old_file_or_the_new_one(path):
     def save_until(at):
         with FaultInjection(at, "exit"):

@@ -54,6 +54,7 @@ def with_entry(place, value):
     [shorter, with_entry(layout.SEASON, 1e9), with_entry(layout.ERROR_COUNT, -5e8)],
     ids=["short", "season", "scored"],
 )
+@pytest.mark.sampled(1)
 def test_a_state_that_would_lead_kernels_astray_is_refused(tmp_path, changed):
     """The first Tracker is checked as any model is; the others were not."""
     path = tmp_path / "m.thalweg"

@@ -27,6 +27,7 @@ def run():
     gc.unfreeze()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server_and_what_was_acknowledged_stays(tmp_path, end):
     path = tmp_path / "m.sqlite"

@@ -37,6 +37,7 @@ def play(state, y):
     return forecasts
 
 
+@pytest.mark.slow
 def test_a_ring_that_turns_equals_the_definition(monkeypatch):
     monkeypatch.setattr(analogues, "MAX_SEASONS_BACK", 12)
     rows, season = (140, 4) if COMPILED else (50, 2)

@@ -95,6 +95,7 @@ def test_huge_and_tiny_values_give_finite_forecasts(size):
     assert np.isfinite(forecasts).all() and np.isfinite(state.packed).all()
 
 
+@pytest.mark.slow
 def test_many_years_of_noise_have_no_country():
     y = np.random.default_rng(4).normal(size=24 * 4000)
     settings = ForecasterSettings(2, (), 0, (), days=DayGrid(24, 0, FIRST_DAY))

@@ -53,6 +53,7 @@ class Bordered:
         return predictions[layout.AUTOREGRESSIVE :][: layout.AUTOREGRESSIVE_LANES]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n", [1, 2, 3, 8])
 def test_the_factors_continue_those_of_the_features(n):
     system = Bordered(n)

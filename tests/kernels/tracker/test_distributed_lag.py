@@ -79,6 +79,7 @@ def test_coefficients_are_those_of_a_dense_ridge_regression(n):
             np.testing.assert_allclose(state.weight[lane], share.sum())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("n, every, first", [(3, 4, 16), (14, 4, 16), (15, 8, 16)])
 def test_it_is_solved_in_all_of_the_first_rounds_then_at_an_interval(n, every, first):
     rng, count, size = np.random.default_rng(2), 44, 2 * n + 2

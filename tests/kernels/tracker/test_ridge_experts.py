@@ -118,6 +118,7 @@ def random_systems(z, lanes, seed=3):
     return full, rng.normal(size=(2, z, lanes)), rng.uniform(0.1, 1, size=(z, lanes))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("z", [1, 2, 3, 5, 8, 9])
 def test_all_lanes_are_solved(z):
     full, right, ridge = random_systems(z, layout.LANES)

@@ -52,6 +52,7 @@ def test_every_expert_predicts_what_the_definition_predicts():
             assert s.counters[layout.SEASON] == seasons[-1]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("curvature", [False, True])
 def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means(curvature):
     x, y = drifting_stream()

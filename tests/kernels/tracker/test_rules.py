@@ -219,6 +219,7 @@ def test_a_shock_counts_for_cauchy_weights_like_any_other_round():
     assert after[0] > 0.9
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scale", [1e-140, 1e-80, 1e80, 1e148])
 def test_rules_do_not_know_the_unit_of_the_labels(scale):
     predictions, y = random_game()

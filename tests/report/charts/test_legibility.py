@@ -62,6 +62,7 @@ def test_marks_in_one_place_lie_smaller_on_top_of_each_other():
 @pytest.mark.parametrize(
     ("scale", "label"), [(5e3, "5,000"), (5e6, "5M"), (5e9, "5G"), (5e15, "5e+15")]
 )
+@pytest.mark.sampled(1)
 def test_large_numbers_are_written_one_way(scale, label):
     last = LastRounds(9, scale * STEPS, scale * STEPS)
     shown = svg(charts(example_studies.full(last_rounds=last))["recent"])

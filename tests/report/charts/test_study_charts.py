@@ -102,6 +102,7 @@ def test_every_chart_compiles_and_has_description_title_and_caption(make):
         assert spec(figure)["description"] and figure.title and figure.caption
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", ALL)
 def test_charts_name_styles_and_no_colours(make):
