@@ -79,6 +79,7 @@ def assert_every_round_agrees(learner, block, rtol=1e-9):
     return state
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("delay", [0, 1, 7])
 @pytest.mark.parametrize("n, information", [(1, "all"), (3, "features"), (8, "all")])
 def test_every_round_of_the_kernel_is_that_of_the_definition(n, information, delay):

@@ -73,6 +73,7 @@ def test_the_country_is_found(country):
     assert state.holiday_country == country
 
 
+@pytest.mark.slow
 def test_noise_has_no_country_and_no_effects():
     rng = np.random.default_rng(1)
     settings = ForecasterSettings(4, (), 0, (), days=DayGrid(4, 0, FIRST_DAY))

@@ -199,6 +199,7 @@ def test_errors_are_learnt_up_to_four_times_their_mean_size(error, learnt):
     assert s.counters[layout.CORRECTION_COUNT] == 10
 
 
+@pytest.mark.slow
 def test_the_mean_size_of_errors_is_that_of_32_rounds():
     s, workspace = new_state(1)
     s.counters[layout.CORRECTION_SCALE], s.counters[layout.CORRECTION_COUNT] = 2.0, 500

@@ -15,6 +15,10 @@ from thalweg.kernels.tracker import tracker_layout as layout
 from thalweg.learners.tracker import Tracker
 from thalweg.learners.tracker.workspace import TrackerWorkspace
 
+# Parts of a round are compiled one by one, which takes 15 s; the tests of the
+# definition (tests/learners/test_tracker_definition.py) are the fast ones.
+pytestmark = pytest.mark.slow
+
 NONE = np.empty(0)
 
 
@@ -52,7 +56,6 @@ def test_every_expert_predicts_what_the_definition_predicts():
             assert s.counters[layout.SEASON] == seasons[-1]
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("curvature", [False, True])
 def test_the_forecast_is_the_meta_rules_mean_of_the_rules_means(curvature):
     x, y = drifting_stream()

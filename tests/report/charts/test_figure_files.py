@@ -24,6 +24,7 @@ def test_every_chart_is_saved_as_every_kind(tmp_path):
         assert path.read_bytes().startswith(start)
 
 
+@pytest.mark.slow
 def test_a_png_has_twice_the_pixels(tmp_path):
     write_figures([study_section(example_studies.bare())], tmp_path, kinds=["png"])
     head = (tmp_path / "stream.png").read_bytes()[16:24]

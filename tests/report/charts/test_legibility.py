@@ -31,6 +31,7 @@ def legend_names(figure):
     return figure.chart.to_dict()["layer"][0]["encoding"]["color"]["legend"]["values"]
 
 
+@pytest.mark.slow
 def test_a_learner_that_is_never_in_the_frame_is_not_in_the_legend():
     far = example_studies.entry("far off", "peer", 50.0, 9)
     study = example_studies.full(entries=(*example_studies.entries(), far))
@@ -48,6 +49,7 @@ def test_a_learner_that_is_never_in_the_frame_is_not_in_the_legend():
     assert colours[0] == colours[1]
 
 
+@pytest.mark.slow
 def test_marks_in_one_place_lie_smaller_on_top_of_each_other():
     before = example_studies.hindsight()
     places = [Mark(mark.name, 3.0, before.marks[0].loss) for mark in before.marks]

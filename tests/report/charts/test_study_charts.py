@@ -114,6 +114,7 @@ def test_charts_name_styles_and_no_colours(make):
                 assert channel["scale"]["range"] == "category"
 
 
+@pytest.mark.slow
 def test_names_from_outside_are_data_and_never_fields_or_expressions():
     for figure in study_section(example_studies.hostile()).all_figures():
         found = spec(figure)
@@ -167,6 +168,7 @@ def test_features_that_were_not_recorded_are_counted():
     assert "2 of 3 features were recorded" in by_name(study)["coefficients"].caption
 
 
+@pytest.mark.slow
 def test_with_many_learners_the_best_of_each_role_have_lines():
     study = example_studies.crowded()
     names = [entry.name for entry in charted_entries(study)]
@@ -201,6 +203,7 @@ def test_a_broken_bound_is_named():
     assert "Beyond its bound: broken." in caption
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_alarms_are_counted_in_the_caption(count):
@@ -300,6 +303,7 @@ def test_a_forecast_made_before_any_value_was_known_is_not_drawn():
     assert blind_rows(replace(study, observed=observed)) == [0, 1, 2, 3, 4, 5]
 
 
+@pytest.mark.slow
 def test_labels_that_come_late_leave_out_the_forecasts_before_them():
     study = example_studies.full()
     low, high = (band.mean.copy() for band in (study.bands.low, study.bands.high))
